@@ -38,6 +38,7 @@ pub(crate) fn all() -> Vec<Target> {
                 "crates/launch/src/detect.rs",
                 "crates/launch/src/fields.rs",
                 "crates/launch/src/foreign.rs",
+                "crates/launch/src/head_keys.rs",
                 "crates/launch/src/json_span.rs",
                 "crates/launch/src/json_stream.rs",
                 "crates/launch/src/junit.rs",
@@ -51,19 +52,47 @@ pub(crate) fn all() -> Vec<Target> {
         Target {
             name: "report-xml",
             samples: || {
-                let named = ["mstest.trx", "nunit2.xml", "nunit3.xml", "xunit2.xml", "xunit3.xml", "testng.xml", "robot6.xml", "robot7.xml"];
+                let named = ["mstest.trx", "nunit2.xml", "nunit3.xml", "xunit2.xml", "xunit3.xml", "testng.xml", "robot6.xml", "robot7.xml", "ctest-test.xml", "ctest-build.xml", "catch2.xml"];
                 files(&named.map(|name| format!("tests/fixtures/launches/{name}")).each_ref().map(String::as_str), &["xml", "trx"])
             },
             tries: Tries::Each { reads: launch, mib: 64, kib: 16 },
             few: 400,
-            covers: &["crates/launch/src/nunit.rs", "crates/launch/src/robot.rs", "crates/launch/src/testng.rs", "crates/launch/src/trx.rs", "crates/launch/src/xunit.rs"],
+            covers: &["crates/launch/src/catch2.rs", "crates/launch/src/ctest.rs", "crates/launch/src/nunit.rs", "crates/launch/src/robot.rs", "crates/launch/src/testng.rs", "crates/launch/src/trx.rs", "crates/launch/src/xunit.rs"],
         },
         Target {
             name: "report-lines",
-            samples: || files(&["tests/fixtures/launches"], &["jsonl", "tap"]),
+            samples: || files(&["tests/fixtures/launches"], &["jsonl", "ndjson", "tap"]),
             tries: Tries::Each { reads: launch, mib: 64, kib: 16 },
             few: 400,
-            covers: &["crates/launch/src/go_test.rs", "crates/launch/src/libtest.rs", "crates/launch/src/lines.rs", "crates/launch/src/tap.rs"],
+            covers: &[
+                "crates/launch/src/cucumber_messages.rs",
+                "crates/launch/src/go_test.rs",
+                "crates/launch/src/json_events.rs",
+                "crates/launch/src/libtest.rs",
+                "crates/launch/src/lines.rs",
+                "crates/launch/src/pytest_log.rs",
+                "crates/launch/src/tap.rs",
+            ],
+        },
+        Target {
+            name: "report-json",
+            samples: || {
+                let named = ["jest", "vitest", "playwright", "mocha", "mochawesome", "googletest", "pytest-report", "cucumber"];
+                files(&named.map(|name| format!("tests/fixtures/launches/{name}.json")).each_ref().map(String::as_str), &["json"])
+            },
+            tries: Tries::Each { reads: launch, mib: 64, kib: 16 },
+            few: 400,
+            covers: &[
+                "crates/launch/src/cucumber.rs",
+                "crates/launch/src/googletest.rs",
+                "crates/launch/src/jest.rs",
+                "crates/launch/src/json_report.rs",
+                "crates/launch/src/loose.rs",
+                "crates/launch/src/mocha.rs",
+                "crates/launch/src/mochawesome.rs",
+                "crates/launch/src/playwright.rs",
+                "crates/launch/src/pytest_report.rs",
+            ],
         },
         Target {
             name: "allure",

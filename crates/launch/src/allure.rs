@@ -3,13 +3,13 @@
 //! Files come in any order. The results in a directory form one launch; results with the same history are attempts, ordered by
 //! time; a failed fixture is a case of its own.
 
-use super::detect::LaunchFormat;
+use super::formats::{FormatSign, ReportFormat, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::room::TextRoom;
 use super::{InputPart, cut, json_span, texts, times};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::{Attributes, Hasher, TestOutcome};
-use asterisk_diag::{Diagnostics, Source};
+use asterisk_diag::Diagnostics;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,8 +36,22 @@ pub(super) enum AllureFile {
     Broken(usize, String),
 }
 
+/// Its row in the table.
+pub(super) static FORMAT: ReportFormat = ReportFormat {
+    name: "Allure",
+    signs: &[
+        FormatSign::Keys(&["uuid", "historyId|statusDetails|stage|labels|steps", "name|fullName|status"]),
+        FormatSign::Keys(&["children", "befores|afters"]),
+        FormatSign::Keys(&["buildName|buildOrder", "name", "type|reportUrl|reportName|buildUrl"]),
+    ],
+    is_json: true,
+    read,
+};
+
 /// Reads one file. An invalid result file becomes a note on the launch, not an error.
-pub(super) fn read(source: &Source) -> Result<InputPart, Diagnostics> {
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
+    // The file of one test is never so large that it is not held.
+    let source = input.into_held().ok_or_else(Diagnostics::new)?;
     let file = match serde_json::from_str::<Value>(source.text().trim_start_matches('\u{feff}')) {
         Ok(value) => parse(&value),
         Err(error) if is_result_name(source.name()) => AllureFile::Broken(error.line(), error.to_string()),
@@ -264,7 +278,7 @@ fn limit_texts(record: &mut TestRecord, held: &mut usize) {
 
 impl AllureLaunch {
     fn part(self, dir: &str, room: &TextRoom) -> InputPart {
-        let mut builder = LaunchBuilder::new(room, LaunchFormat::Allure.name());
+        let mut builder = LaunchBuilder::new(room, FORMAT.name);
         let mut hasher = Hasher::default();
         let mut tests = Vec::with_capacity(self.results.len());
         for (history, mut attempts) in self.results {

@@ -14,7 +14,7 @@ pub(super) struct DamageLog {
 }
 
 impl DamageLog {
-    /// Records what is wrong at a line, counted from 1.
+    /// Records what is wrong at a line, counted from 1; 0 if it is not known.
     pub(super) fn add(&mut self, line: usize, what: impl Into<String>) {
         self.count += 1;
         if self.places.len() < MAX_PLACES {
@@ -26,7 +26,7 @@ impl DamageLog {
     pub(super) fn note(self, file: &str, launch: &mut Launch) {
         let more = self.count - self.places.len();
         for (line, what) in self.places {
-            launch.gap(format!("{file}:{line}: {what}"));
+            launch.gap(if line == 0 { format!("{file}: {what}") } else { format!("{file}:{line}: {what}") });
         }
         if more > 0 {
             launch.gap(format!("{file}: {} damaged", counted(more, "more place is", "more places are")));

@@ -25,13 +25,9 @@ const USE_JUNIT: &str = "pass a ReportPortal launch or the JUnit XML that the sa
 const NOT_TESTS: &str = "this has no data about failed tests: pass a ReportPortal launch or JUnit XML";
 
 /// Formats of JSON objects: the keys that one has; the first match counts.
-const OBJECTS: [(&[&str], &str, &str); 21] = [
+const OBJECTS: [(&[&str], &str, &str); 17] = [
     (&["runs", "$schema"], "a SARIF report of a static analyser", NOT_TESTS),
     (&["runs", "version"], "a SARIF report of a static analyser", NOT_TESTS),
-    (&["exitcode", "tests"], "a pytest-json-report", "run pytest with `--junitxml=FILE` and pass that file"),
-    (&["testResults", "numFailedTests"], "a Jest report", "add the `jest-junit` reporter and pass its file"),
-    (&["stats", "failures", "passes"], "a Mocha report", "run Mocha with `--reporter xunit` or `mocha-junit-reporter`"),
-    (&["config", "suites", "errors"], "a Playwright report", "run Playwright with `--reporter=junit`"),
     (&["results", "reportFormat"], "a CTRF report", USE_JUNIT),
     (
         &["rust-suites", "test-count"],
@@ -58,8 +54,7 @@ const OBJECTS: [(&[&str], &str, &str); 21] = [
 ];
 
 /// Formats of JSON lists: the keys that the elements have.
-const ELEMENTS: [(&[&str], &str, &str); 6] = [
-    (&["elements", "uri", "keyword"], "a Cucumber report", "run Cucumber with its `junit` formatter"),
+const ELEMENTS: [(&[&str], &str, &str); 5] = [
     (&["check_name", "fingerprint"], "a Code Climate report", NOT_TESTS),
     (&["historyId", "statusDetails"], "a list of Allure results", "pass the directory of its `*-result.json` files"),
     (&["filePath", "messages"], "an ESLint report", NOT_TESTS),
@@ -68,10 +63,9 @@ const ELEMENTS: [(&[&str], &str, &str); 6] = [
 ];
 
 /// Formats of XML documents, by the root element.
-const ROOTS: [(&str, &str, &str); 8] = [
+const ROOTS: [(&str, &str, &str); 7] = [
     ("html", "a web page", "this is often a login or error page saved in place of the file: fetch it again"),
     ("testExecutions", "a SonarQube test report", USE_JUNIT),
-    ("Site", "a CTest report", "run `ctest --output-junit FILE`"),
     ("coverage", "a Cobertura coverage report", NOT_TESTS),
     ("report", "a JaCoCo coverage report", NOT_TESTS),
     ("checkstyle", "a Checkstyle report", NOT_TESTS),

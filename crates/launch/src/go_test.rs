@@ -3,18 +3,17 @@
 //! A test is not a failure of its own if its subtests failed. A package that failed without a failed test (it did not build, or
 //! panicked outside of its tests) is a case. A test that runs again is another attempt.
 
-use super::detect::LaunchFormat;
+use super::formats::{FormatSign, ReportFormat, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::lines::{LineReader, push_bounded};
-use super::room::TextRoom;
 use super::{InputPart, attributes, times};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::{Attributes, TestOutcome};
+use asterisk_diag::Diagnostics;
 use asterisk_diag::counted;
-use asterisk_diag::{Diagnostics, Source};
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::io::BufRead;
 
 /// The maximum bytes of output kept of one test, package or build.
 const MAX_OUTPUT: usize = 64 << 10;
@@ -41,15 +40,20 @@ struct GoEvent {
     value: Option<String>,
 }
 
+/// Its row in the table.
+pub(super) static FORMAT: ReportFormat =
+    ReportFormat { name: "go test -json", signs: &[FormatSign::Event(is_event)], is_json: true, read };
+
+/// Whether a line is an event of `test2json` or of the build.
+fn is_event(line: &Value) -> bool {
+    let has = |key| line.get(key).is_some_and(Value::is_string);
+    has("Action") && (has("Package") || has("ImportPath"))
+}
+
 /// Reads a stream of events.
-pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
-    let mut reader = GoReader {
-        builder: LaunchBuilder::new(room, LaunchFormat::GoTest.name()),
-        packages: BTreeMap::new(),
-        builds: BTreeMap::new(),
-        building: None,
-    };
-    let mut lines = LineReader::new(input);
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
+    let mut reader = GoReader { builder: input.builder(), packages: BTreeMap::new(), builds: BTreeMap::new(), building: None };
+    let mut lines = LineReader::new(input.stream);
     let mut cut = None;
     while let Some(line) = lines.next()? {
         let text = line.text.trim();
@@ -64,7 +68,7 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
             Err(error) => reader.builder.damage.add(line.number, format!("the event could not be read: {error}")),
         }
     }
-    Ok(reader.finish(source.name(), cut))
+    Ok(reader.finish(input.source.name(), cut))
 }
 
 /// A running test.
@@ -100,7 +104,14 @@ struct GoReader {
 impl GoReader {
     /// Reads a line that is not an event: `# PACKAGE`, or compiler output about it.
     fn compiler_line(&mut self, line: &str) {
-        if let Some(heading) = line.strip_prefix("# ") {
+        if let Some(package) = failed_build(line) {
+            // Before Go 1.24, there is no event of it.
+            let known = self.packages.entry(package.to_owned()).or_default();
+            if !known.has_ended {
+                push_bounded(&mut known.output, &format!("{line}\n"), MAX_OUTPUT);
+                self.fail_package(package, None, Some(package));
+            }
+        } else if let Some(heading) = line.strip_prefix("# ") {
             let path = heading.trim_start_matches('[').split([' ', ']']).next().unwrap_or_default();
             self.building = Some(path.to_owned());
         } else if let Some(path) = self.building.clone().filter(|_| !line.trim().is_empty()) {
@@ -248,6 +259,12 @@ impl GoReader {
         }
         self.builder.finish(input)
     }
+}
+
+/// The package of `FAIL\tPACKAGE [build failed]`.
+fn failed_build(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("FAIL")?.trim();
+    ["[build failed]", "[setup failed]"].iter().find_map(|end| rest.strip_suffix(end)).map(str::trim)
 }
 
 /// The error of a failed test without output.

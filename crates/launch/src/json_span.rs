@@ -73,7 +73,7 @@ fn innermost_open(text: &str) -> Option<usize> {
 }
 
 /// The byte offset of serde's 1-based line and column; columns count bytes, up to and including the offending one.
-fn byte_offset(text: &str, line: usize, column: usize) -> usize {
+pub(super) fn byte_offset(text: &str, line: usize, column: usize) -> usize {
     let start = if line <= 1 { 0 } else { text.match_indices('\n').nth(line - 2).map_or(text.len(), |(at, _)| at + 1) };
     (start + column.saturating_sub(1)).min(text.len())
 }

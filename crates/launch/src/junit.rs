@@ -5,11 +5,11 @@
 //! printed nothing themselves; suites may be nested; a suite may fail by itself.
 
 use super::attempts;
+use super::formats::{FormatSign, ReportFormat, ReportInput};
 use super::junit_case;
 use super::junit_repeat::{self, RepeatEntry, Repeats};
 use super::junit_retry;
 use super::outcome_counts::OutcomeCounts;
-use super::room::TextRoom;
 use super::texts::{self, TextBudget};
 use super::unique::Ids;
 use super::xml::{self, Element, Visitor};
@@ -17,10 +17,18 @@ use super::{InputPart, attributes, foreign, times};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::{Attributes, TestIdentity, TestOutcome};
 use asterisk_diag::{Diagnostic, Diagnostics, Source};
-use std::io::BufRead;
+
+/// Its row in the table.
+pub(super) static FORMAT: ReportFormat = ReportFormat {
+    name: "JUnit XML",
+    signs: &[FormatSign::Root("testsuites", &[]), FormatSign::Root("testsuite", &[])],
+    is_json: false,
+    read,
+};
 
 /// Reads the suites of a file as one launch; `source` is its text if in memory. The `run_id` is empty if the file has none.
-pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
+    let ReportInput { stream, source, room, .. } = input;
     let mut reader = JunitReader {
         source,
         texts: TextBudget::new(room),
@@ -34,7 +42,7 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
         nameless: Vec::new(),
         part: InputPart::default(),
     };
-    let problems = xml::read(input, source, &mut reader)?;
+    let problems = xml::read(stream, source, &mut reader)?;
     reader.part.drop_marked();
     let JunitReader { mut part, texts, counts, nameless, spans, root_span, .. } = reader;
     let launch = &mut part.launch;

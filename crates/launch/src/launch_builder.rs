@@ -62,6 +62,14 @@ impl TestRecord {
         Self { is_test: false, ..Self::new(suite, name, TestOutcome::Error) }
     }
 
+    /// Sets file and line; an empty file and line 0 are not known.
+    pub(super) fn locate(&mut self, file: &str, line: u64) {
+        self.file = Some(file.trim()).filter(|file| !file.is_empty()).map(str::to_owned);
+        if line > 0 {
+            self.set("line", &*line.to_string());
+        }
+    }
+
     /// The identity of the test.
     pub(super) fn identity(&self) -> TestIdentity {
         TestIdentity::new(&self.suite, &self.name)
@@ -148,6 +156,26 @@ impl LaunchBuilder {
         self.counts.declared = self.counts.declared.saturating_add(failures);
     }
 
+    /// Adds to the number of tests declared by the input.
+    pub(super) fn declare_tests(&mut self, tests: u64) {
+        self.counts.declared_tests = self.counts.declared_tests.saturating_add(tests);
+    }
+
+    /// Notes that the input says that the run failed: without a failure, something is missing.
+    pub(super) fn declare_failed(&mut self, has_failed: bool) {
+        self.counts.says_failed |= has_failed;
+    }
+
+    /// Notes a test of a JSON report that has no outcome: its end is missing, or damaged.
+    pub(super) fn no_outcome(&mut self, name: &str) {
+        self.damage.add(0, format!("test `{}` has no outcome", texts::one_line(name)));
+    }
+
+    /// Whether nothing was added.
+    pub(super) fn is_empty(&self) -> bool {
+        self.part.launch.totals.is_empty()
+    }
+
     /// Counts a declared failure that makes no case: it failed only because of others, or is covered by them.
     pub(super) fn count_without_case(&mut self) {
         self.counts.failing += 1;
@@ -164,6 +192,7 @@ impl LaunchBuilder {
     pub(super) fn add(&mut self, test: TestRecord) -> Option<usize> {
         let full_name = test.full_name();
         if test.is_test {
+            self.counts.tests += 1;
             self.part.launch.outcomes.add(test.identity(), test.outcome);
             if test.outcome == TestOutcome::Flaky {
                 self.part.launch.outcomes.name(&test.suite, &test.name);

@@ -2,25 +2,46 @@
 //!
 //! nextest writes the same events, with attempts as `NAME#2`. Other output of cargo may stand between them: it names the crates.
 
-use super::detect::{self, LaunchFormat};
+use super::detect;
+use super::formats::{FormatSign, ReportFormat, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::lines::{LineReader, push_bounded};
-use super::room::TextRoom;
 use super::{InputPart, foreign, texts, times};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::counted;
 use asterisk_diag::{Diagnostics, Source, Span};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::io::BufRead;
 
 /// The maximum bytes of compiler output that are kept.
 const MAX_OUTPUT: usize = 64 << 10;
 
+/// Its row in the table.
+pub(super) static FORMAT: ReportFormat = ReportFormat {
+    name: "libtest JSON",
+    signs: &[
+        FormatSign::Event(is_event),
+        // Messages of a build precede the events of its tests.
+        FormatSign::Keys(&["reason", "package_id|success"]),
+    ],
+    is_json: true,
+    read,
+};
+
+/// Whether a line is an event of the harness.
+fn is_event(line: &Value) -> bool {
+    let has = |key| line.get(key).is_some_and(Value::is_string);
+    match text(line, "type") {
+        "suite" | "test" | "report" => has("event"),
+        "bench" => has("event") || has("name") && line.get("median").is_some(),
+        _ => false,
+    }
+}
+
 /// Reads a stream of events.
-pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
     let mut reader = LibtestReader {
-        builder: LaunchBuilder::new(room, LaunchFormat::Libtest.name()),
+        builder: input.builder(),
         next_crate: String::new(),
         suite: String::new(),
         running: BTreeSet::new(),
@@ -29,7 +50,7 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
         errors: String::new(),
         build_failed: false,
     };
-    let mut lines = LineReader::new(input);
+    let mut lines = LineReader::new(input.stream);
     let mut cut = None;
     while let Some(line) = lines.next()? {
         let text = line.text.trim();
@@ -43,7 +64,7 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
             Err(error) => reader.builder.damage.add(line.number, format!("the event could not be read: {error}")),
         }
     }
-    reader.finish(source, cut)
+    reader.finish(input.source, cut)
 }
 
 struct LibtestReader {

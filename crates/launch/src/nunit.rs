@@ -2,26 +2,27 @@
 //!
 //! A fixture whose set-up or tear-down failed is a case of its own; one that failed because of its tests is none.
 
-use super::detect::LaunchFormat;
+use super::formats::{FormatSign, ReportFormat, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
-use super::room::TextRoom;
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, times};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::TestOutcome;
-use asterisk_diag::{Diagnostic, Diagnostics, Source};
-use std::io::BufRead;
+use asterisk_diag::{Diagnostic, Diagnostics};
+
+/// Its row in the table.
+pub(super) static FORMAT_2: ReportFormat =
+    ReportFormat { name: "NUnit 2", signs: &[FormatSign::Root("test-results", &[])], is_json: false, read };
+
+/// Its row in the table.
+pub(super) static FORMAT_3: ReportFormat =
+    ReportFormat { name: "NUnit 3", signs: &[FormatSign::Root("test-run", &[])], is_json: false, read };
 
 /// Reads a results file of either version.
-pub(super) fn read(
-    format: LaunchFormat,
-    input: impl BufRead,
-    source: &Source,
-    room: &TextRoom,
-) -> Result<InputPart, Diagnostics> {
-    let mut reader = NunitReader { builder: LaunchBuilder::new(room, format.name()), fixtures: Vec::new() };
-    let problems = xml::read(input, source, &mut reader)?;
-    Ok(reader.builder.finish_document(source.name(), problems))
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
+    let mut reader = NunitReader { builder: input.builder(), fixtures: Vec::new() };
+    let problems = xml::read(input.stream, input.source, &mut reader)?;
+    Ok(reader.builder.finish_document(input.source.name(), problems))
 }
 
 struct NunitReader {

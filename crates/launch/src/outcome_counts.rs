@@ -16,6 +16,11 @@ pub(super) struct OutcomeCounts {
     /// The number of failures declared by the input, and of those read.
     pub(super) declared: u64,
     pub(super) failing: u64,
+    /// The number of tests declared by the input, and of those read.
+    pub(super) declared_tests: u64,
+    pub(super) tests: u64,
+    /// Whether the input says that the run failed.
+    pub(super) says_failed: bool,
 }
 
 impl OutcomeCounts {
@@ -61,7 +66,8 @@ impl OutcomeCounts {
     /// Sets the launch's status, and notes flaky tests, missing failures and cut texts. Whether a launch without failures passed is
     /// unknown if its end is missing.
     pub(super) fn finish(&self, launch: &mut Launch, texts: &TextBudget, is_cut: bool) {
-        launch.status = match (launch.cases.is_empty(), is_cut) {
+        let is_doubtful = is_cut || self.declared > self.failing || self.says_failed && self.failing == 0;
+        launch.status = match (launch.cases.is_empty(), is_doubtful) {
             (false, _) => Some("FAILED".to_owned()),
             (true, false) => Some("PASSED".to_owned()),
             (true, true) => None,
@@ -77,6 +83,11 @@ impl OutcomeCounts {
         }
         if self.declared > self.failing {
             launch.gap(format!("the file counts {} failures, but has {}", self.declared, self.failing));
+        } else if self.says_failed && self.failing == 0 {
+            launch.gap("the file says that the run failed, but has no failure".to_owned());
+        }
+        if self.declared_tests > self.tests {
+            launch.gap(format!("the file counts {} tests, but has {}", self.declared_tests, self.tests));
         }
         launch.notes.extend(texts.notes());
     }

@@ -1,6 +1,7 @@
 //! Reads ReportPortal data: a launch with its failures, a page of items from the API, or a bare list of items.
 
 use super::fields::{FieldNode, FieldReader};
+use super::formats::{FormatSign, ReportFormat, ReportInput};
 use super::item;
 use super::items::{FirstElement, ItemReader};
 use super::json_span::{self, JsonStep};
@@ -15,8 +16,20 @@ use std::io::Read;
 /// The required fields of a launch, as a help line.
 const RULE: &str = "a launch needs `run_id`, `name` and `failure_list`";
 
+/// Its row in the table.
+pub(super) static FORMAT: ReportFormat = ReportFormat {
+    name: "ReportPortal",
+    signs: &[FormatSign::Keys(&["failure_list|content|launchId"]), FormatSign::Element(&["id", "name", "status"])],
+    is_json: true,
+    read,
+};
+
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
+    if input.is_held() { read_text(input.source, input.room) } else { read_stream(input.source, input.stream, input.room) }
+}
+
 /// Reads the text of a source.
-pub(super) fn read(source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
+fn read_text(source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let body = &source.text()[json_span::body_start(source.text())..];
     let mut json = serde_json::Deserializer::from_str(body);
     let mut items = ItemReader::new(source, room);
@@ -28,7 +41,7 @@ pub(super) fn read(source: &Source, room: &TextRoom) -> Result<InputPart, Diagno
 }
 
 /// Reads a stream. Errors have no message: that requires the text.
-pub(super) fn read_stream(source: &Source, input: impl Read, room: &TextRoom) -> Result<InputPart, Diagnostics> {
+fn read_stream(source: &Source, input: impl Read, room: &TextRoom) -> Result<InputPart, Diagnostics> {
     let mut json = serde_json::Deserializer::from_reader(input);
     let mut items = ItemReader::new(source, room);
     let header = json_stream::read(&mut json, &mut items).and_then(|header| json.end().map(|()| header));

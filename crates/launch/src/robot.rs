@@ -3,17 +3,15 @@
 //! The keywords of a test become its log. A suite whose set-up or tear-down failed is a case of its own, next to the tests that
 //! failed with it. Earlier executions recorded by `rebot --merge` are attempts.
 
-use super::detect::LaunchFormat;
+use super::formats::{FormatSign, ReportFormat, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
-use super::room::TextRoom;
 use super::texts::{self, Markup};
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, cut, times};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::TestOutcome;
-use asterisk_diag::{Diagnostic, Diagnostics, Source};
+use asterisk_diag::{Diagnostic, Diagnostics};
 use std::fmt::Write as _;
-use std::io::BufRead;
 
 /// The maximum bytes of log kept of a keyword with everything in it.
 const MAX_LOG: usize = 32 << 10;
@@ -21,11 +19,15 @@ const MAX_LOG: usize = 32 << 10;
 /// The maximum nesting of an output: keywords contain keywords.
 const MAX_DEPTH: usize = 400;
 
+/// Its row in the table.
+pub(super) static FORMAT: ReportFormat =
+    ReportFormat { name: "Robot Framework", signs: &[FormatSign::Root("robot", &[])], is_json: false, read };
+
 /// Reads an output file.
-pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
-    let mut reader = RobotReader { builder: LaunchBuilder::new(room, LaunchFormat::Robot.name()), suites: Vec::new() };
-    let problems = xml::read(input, source, &mut reader)?;
-    Ok(reader.builder.finish_document(source.name(), problems))
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
+    let mut reader = RobotReader { builder: input.builder(), suites: Vec::new() };
+    let problems = xml::read(input.stream, input.source, &mut reader)?;
+    Ok(reader.builder.finish_document(input.source.name(), problems))
 }
 
 struct RobotReader {

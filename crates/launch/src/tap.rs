@@ -1,22 +1,33 @@
 //! Reads TAP, versions 12 to 14: test points, subtests, YAML diagnostics, and the comments that Perl, Bats and others write
 //! instead.
 //!
-//! A test that failed because of its subtests is not a separate failure. Points marked `SKIP` or `TODO` are skipped.
+//! A test that failed because of its subtests is not a separate failure. Points marked `SKIP` or `TODO` are skipped. A script that
+//! died, or ran fewer tests than it planned, is a case of its own.
 
-use super::detect::LaunchFormat;
+use super::formats::{FormatSign, ReportFormat, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::lines::{LineReader, push_bounded};
-use super::room::TextRoom;
+use super::tap_diagnostics::TapDiagnostics;
 use super::{InputPart, texts, times};
 use asterisk_base::model::TestOutcome;
-use asterisk_diag::{Diagnostics, Source};
-use std::io::BufRead;
+use asterisk_diag::Diagnostics;
 
 /// The maximum bytes of text kept around a test point.
 const MAX_TEXT: usize = 64 << 10;
 
 /// The maximum nesting of subtests.
 const MAX_DEPTH: usize = 32;
+
+/// What Perl prints about a script that could not be compiled, up to its file.
+const ABORTED: &str = "BEGIN failed--compilation aborted at ";
+
+/// Lines by which Perl's tools say that a script died, or ran another number of tests than it planned.
+const DIED: [&str; 4] = [
+    "# Looks like your test exited with ",
+    "# Looks like you planned ",
+    "# Looks like your test died ",
+    "Dubious, test returned ",
+];
 
 /// A test point: a line with the outcome of a test.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,10 +39,30 @@ struct TapPoint<'t> {
     directive: &'t str,
 }
 
+/// Its row in the table.
+pub(super) static FORMAT: ReportFormat = ReportFormat { name: "TAP", signs: &[FormatSign::Line(is_tap)], is_json: false, read };
+
+/// Whether a line is a TAP version, a plan or a numbered test point.
+fn is_tap(line: &[u8]) -> bool {
+    let number = |text: &[u8]| text.first().is_some_and(u8::is_ascii_digit);
+    let point = line.strip_prefix(b"not ok ").or_else(|| line.strip_prefix(b"ok "));
+    let point = point.is_some_and(|rest| {
+        let word = rest.split(|byte| *byte == b' ').next().unwrap_or_default();
+        !word.is_empty() && word.iter().all(u8::is_ascii_digit) || rest.starts_with(b"- ")
+    });
+    let plan = line.strip_prefix(b"1..").is_some_and(|rest| {
+        let rest = rest.split(|byte| *byte == b'#').next().unwrap_or_default().trim_ascii();
+        number(rest) && rest.iter().all(u8::is_ascii_digit)
+    });
+    let has_died = [&b"Bail out!"[..], ABORTED.as_bytes()].iter().any(|start| line.starts_with(start));
+    point || plan || has_died || line.strip_prefix(b"TAP version ").is_some_and(number)
+}
+
 /// Reads a TAP stream.
-pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
+    let name = input.source.name();
     let mut reader = TapReader {
-        builder: LaunchBuilder::new(room, LaunchFormat::Tap.name()),
+        builder: input.builder(),
         file: String::new(),
         path: Vec::new(),
         failed_below: [false; MAX_DEPTH + 1],
@@ -42,12 +73,15 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
         planned: None,
         seen: 0,
         bailed_out: false,
+        died: String::new(),
+        failed: false,
+        input: texts::file_name(name).split('.').next().unwrap_or_default().to_owned(),
     };
-    let mut lines = LineReader::new(input);
+    let mut lines = LineReader::new(input.stream);
     while let Some(line) = lines.next()? {
         reader.line(line.text, line.number);
     }
-    Ok(reader.finish(source.name()))
+    Ok(reader.finish(name))
 }
 
 /// A test point whose diagnostics may follow.
@@ -76,6 +110,12 @@ struct TapReader {
     planned: Option<u64>,
     seen: u64,
     bailed_out: bool,
+    /// What was said about the end of the script, if it died.
+    died: String,
+    /// Whether a point of the script failed.
+    failed: bool,
+    /// The name of the input without its ending, the script's if there is no heading.
+    input: String,
 }
 
 impl TapReader {
@@ -121,16 +161,22 @@ impl TapReader {
             if depth == 0 {
                 self.planned = Some(self.planned.unwrap_or(0).saturating_add(plan));
             }
+        } else if DIED.iter().any(|start| body.starts_with(start)) {
+            push_bounded(&mut self.died, &format!("{body}\n"), MAX_TEXT);
+            body.strip_prefix('#').into_iter().for_each(|comment| self.comment(comment));
         } else if let Some(comment) = body.strip_prefix('#') {
             self.comment(comment);
         } else if body.starts_with("TAP version ") || body.starts_with("pragma ") {
             self.flush();
         } else if let Some(file) = heading(body) {
             self.flush();
-            self.path.clear();
-            self.printed.clear();
+            self.end_script();
             file.clone_into(&mut self.file);
         } else if !body.is_empty() {
+            if let Some(file) = body.strip_prefix(ABORTED).and_then(|rest| rest.split(" line ").next()) {
+                file.clone_into(&mut self.file);
+                self.died.push_str("the script could not be compiled\n");
+            }
             push_bounded(&mut self.printed, &format!("{line}\n"), MAX_TEXT);
         }
     }
@@ -151,6 +197,7 @@ impl TapReader {
         self.path.truncate(depth);
         self.seen += u64::from(depth == 0);
         let log = std::mem::take(&mut self.printed);
+        self.failed |= !point.passed && !is_skipped(point);
         let outcome = match (point.passed, is_skipped(point)) {
             (_, true) => TestOutcome::Skipped,
             (true, _) => TestOutcome::Passed,
@@ -196,17 +243,40 @@ impl TapReader {
         self.builder.add(record);
     }
 
+    /// Ends a script. One that died is a failure, besides its failed tests.
+    fn end_script(&mut self) -> Option<String> {
+        let missing = self.planned.filter(|planned| *planned > self.seen);
+        let missing = missing.map(|planned| format!("the plan has {planned} tests, but {} ran", self.seen));
+        // The exit code of a script is the number of its failed tests.
+        let has_died = self.died.lines().any(|line| !line.starts_with("Dubious") || !self.failed && !self.bailed_out);
+        if missing.is_some() || has_died {
+            let name = if self.file.is_empty() { self.input.clone() } else { self.file.clone() };
+            let mut record = TestRecord::fixture("", &name);
+            record.set("fixture", "script");
+            record.file = Some(self.file.clone()).filter(|file| !file.is_empty());
+            let reasons = [self.printed.trim(), missing.as_deref().unwrap_or_default(), self.died.trim()];
+            let reasons: Vec<&str> = reasons.into_iter().filter(|reason| !reason.is_empty()).collect();
+            record.error = reasons.join("\n");
+            self.builder.add(record);
+        }
+        self.path.clear();
+        self.printed.clear();
+        self.died.clear();
+        self.failed = false;
+        (self.planned, self.seen) = (None, 0);
+        missing
+    }
+
     fn finish(mut self, input: &str) -> InputPart {
         let in_yaml = self.yaml.is_some();
         self.flush();
-        match self.planned {
-            Some(planned) if planned > self.seen => {
-                let note = format!("the plan has {planned} tests, but {} ran", self.seen);
-                self.builder.cut_off(note);
-            }
+        let (planned, seen) = (self.planned, self.seen);
+        let missing = self.end_script();
+        match planned {
+            _ if missing.is_some() => self.builder.cut_off(missing.unwrap_or_default()),
             _ if in_yaml => self.builder.cut_off("the stream ends within a YAML block".to_owned()),
             // All producers write a plan, before their tests or after them.
-            None if self.seen > 0 && !self.bailed_out => {
+            None if seen > 0 && !self.bailed_out => {
                 self.builder.cut_off("the stream has no plan (1..N): tests may be missing at its end".to_owned());
             }
             _ => {}
@@ -264,108 +334,6 @@ fn plan(line: &str) -> Option<u64> {
 fn heading(line: &str) -> Option<&str> {
     let (file, dots) = line.trim_end().split_once(' ')?;
     (dots.starts_with("..") && dots.bytes().all(|byte| byte == b'.') && file.contains('.')).then_some(file)
-}
-
-/// The contents of a YAML block, read key by key; values may be blocks of deeper lines.
-#[derive(Debug, Default)]
-struct TapDiagnostics {
-    message: String,
-    stack: String,
-    failure_type: String,
-    kind: String,
-    /// `expected` and `actual`, verbatim.
-    compared: Vec<String>,
-    file: String,
-    line: String,
-    severity: String,
-    duration_s: Option<f64>,
-    /// The whole block, for those with other keys.
-    whole: String,
-}
-
-impl TapDiagnostics {
-    fn read(yaml: &str) -> Self {
-        let mut found = Self { whole: yaml.trim_end().to_owned(), ..Self::default() };
-        let lines: Vec<&str> = yaml.lines().collect();
-        let indent_of = |line: &str| line.len() - line.trim_start().len();
-        let base = lines.iter().find(|line| !line.trim().is_empty()).map_or(0, |line| indent_of(line));
-        let mut at = 0;
-        while at < lines.len() {
-            let line = lines[at];
-            at += 1;
-            let Some((key, value)) = line.trim().split_once(':').filter(|_| indent_of(line) == base) else { continue };
-            let from = at;
-            while at < lines.len() && (indent_of(lines[at]) > base || lines[at].trim().is_empty()) {
-                at += 1;
-            }
-            let block = &lines[from..at];
-            found.set(key.trim_matches(['"', '\'']), value.trim(), block, base + 2);
-        }
-        found
-    }
-
-    fn set(&mut self, key: &str, value: &str, block: &[&str], indent: usize) {
-        let is_block = value.is_empty() || value.starts_with(['|', '>']);
-        let inner = || block.iter().map(|line| line.get(indent..).unwrap_or(line.trim_start())).collect::<Vec<_>>().join("\n");
-        let text = if is_block { inner().trim_end().to_owned() } else { unquoted(value) };
-        match key {
-            "message" | "error" | "reason" if self.message.is_empty() => self.message = text,
-            "stack" | "stacktrace" | "trace" => self.stack = text,
-            "failureType" => self.failure_type = text,
-            "name" => self.kind = text,
-            "code" if self.kind.is_empty() => self.kind = text,
-            "severity" => self.severity = text,
-            "expected" | "actual" | "wanted" | "found" | "got" => {
-                let between = if text.contains('\n') { "\n" } else { " " };
-                self.compared.push(format!("{key}:{between}{text}"));
-            }
-            "duration_ms" => self.duration_s = times::seconds(&text).map(|millis| millis / 1000.0),
-            "file" => self.file = text,
-            "line" => self.line = text,
-            "at" if is_block => {
-                for line in block {
-                    match line.trim().split_once(':') {
-                        Some(("file" | "fileName", value)) => self.file = unquoted(value.trim()),
-                        Some(("line" | "lineNumber", value)) => self.line = unquoted(value.trim()),
-                        _ => {}
-                    }
-                }
-            }
-            "at" | "location" => {
-                let mut parts = text.rsplitn(3, ':');
-                if let (Some(_), Some(line), Some(file)) = (parts.next(), parts.next(), parts.next()) {
-                    (self.file, self.line) = (file.rsplit('(').next().unwrap_or(file).to_owned(), line.to_owned());
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Sets the error, location and attributes of a test.
-    fn fill(&self, record: &mut TestRecord) {
-        let mut error: Vec<&str> = vec![&self.message];
-        error.extend(self.compared.iter().map(String::as_str));
-        error.push(&self.stack);
-        error.retain(|text| !text.trim().is_empty());
-        record.error = if error.is_empty() { self.whole.clone() } else { error.join("\n") };
-        if !self.file.is_empty() {
-            record.file = Some(self.file.strip_prefix("file://").unwrap_or(&self.file).to_owned());
-        }
-        record.set("line", self.line.as_str());
-        record.set("failure_type", self.kind.as_str());
-        record.set("severity", self.severity.as_str());
-    }
-}
-
-/// Removes the quotes of a value.
-fn unquoted(value: &str) -> String {
-    if let Some(inner) = value.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
-        return inner.replace("''", "'");
-    }
-    match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(inner) => inner.replace("\\n", "\n").replace("\\\"", "\"").replace("\\\\", "\\"),
-        None => value.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -2,24 +2,26 @@
 //!
 //! Configuration methods are not tests; a failed one is a separate case. A retried method is one test.
 
-use super::detect::LaunchFormat;
+use super::formats::{FormatSign, ReportFormat, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
-use super::room::TextRoom;
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, cut, texts, times};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::TestOutcome;
-use asterisk_diag::{Diagnostic, Diagnostics, Source};
-use std::io::BufRead;
+use asterisk_diag::{Diagnostic, Diagnostics};
 
 /// The maximum bytes of parameters in a name.
 const MAX_PARAMETERS: usize = 120;
 
+/// Its row in the table.
+pub(super) static FORMAT: ReportFormat =
+    ReportFormat { name: "TestNG", signs: &[FormatSign::Root("testng-results", &[])], is_json: false, read };
+
 /// Reads a results file.
-pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
-    let mut reader = TestngReader { builder: LaunchBuilder::new(room, LaunchFormat::Testng.name()), path: Vec::new() };
-    let problems = xml::read(input, source, &mut reader)?;
-    Ok(reader.builder.finish_document(source.name(), problems))
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
+    let mut reader = TestngReader { builder: input.builder(), path: Vec::new() };
+    let problems = xml::read(input.stream, input.source, &mut reader)?;
+    Ok(reader.builder.finish_document(input.source.name(), problems))
 }
 
 struct TestngReader {

@@ -30,6 +30,11 @@ pub(super) fn one_line(text: &str) -> String {
     if looked_at.len() == text.len() { bounded(line) } else { hashed(&line, text) }
 }
 
+/// The last part of a path.
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
 /// A text of at most [`MAX_FIELD`] bytes, as [`one_line`] cuts it.
 pub(super) fn bounded(line: String) -> String {
     if line.len() <= MAX_FIELD { line } else { hashed(&line, &line) }

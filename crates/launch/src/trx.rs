@@ -3,23 +3,25 @@
 //! Results come first, their classes later in the definitions: cases get their suites at the end. A data-driven test contains its
 //! rows, which are tests of their own. Errors of the run itself are a case, unless they repeat a failed test.
 
-use super::detect::LaunchFormat;
+use super::formats::{FormatSign, ReportFormat, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text, full_name};
-use super::room::TextRoom;
 use super::unique::name_hash;
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, attributes, texts, times};
 use asterisk_base::model::{TestIdentity, TestOutcome};
-use asterisk_diag::{Diagnostic, Diagnostics, Source};
+use asterisk_diag::{Diagnostic, Diagnostics};
 use std::collections::BTreeMap;
-use std::io::BufRead;
+
+/// Its row in the table.
+pub(super) static FORMAT: ReportFormat =
+    ReportFormat { name: "TRX", signs: &[FormatSign::Root("TestRun", &[])], is_json: false, read };
 
 /// Reads a results file.
-pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
-    let builder = LaunchBuilder::new(room, LaunchFormat::Trx.name());
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
+    let builder = input.builder();
     let mut reader = TrxReader { builder, results: BTreeMap::new(), run_errors: Vec::new() };
-    let problems = xml::read(input, source, &mut reader)?;
-    Ok(reader.finish().finish_document(source.name(), problems))
+    let problems = xml::read(input.stream, input.source, &mut reader)?;
+    Ok(reader.finish().finish_document(input.source.name(), problems))
 }
 
 /// The results of a test, until its definition gives its class.

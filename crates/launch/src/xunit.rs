@@ -2,21 +2,31 @@
 //!
 //! A failure outside of a test (the clean-up of a class, a collection or an assembly) is a case of its own.
 
-use super::detect::LaunchFormat;
+use super::formats::{FormatSign, ReportFormat, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
-use super::room::TextRoom;
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, texts, times};
 use asterisk_base::model::TestOutcome;
-use asterisk_diag::{Diagnostic, Diagnostics, Source};
-use std::io::BufRead;
+use asterisk_diag::{Diagnostic, Diagnostics};
+
+/// Its row in the table.
+pub(super) static FORMAT: ReportFormat = ReportFormat {
+    name: "xUnit.net",
+    signs: &[
+        FormatSign::Root("assemblies", &[]),
+        // Maven also has assemblies.
+        FormatSign::Root("assembly", &["total|run-date|test-framework"]),
+    ],
+    is_json: false,
+    read,
+};
 
 /// Reads a results file.
-pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
-    let mut reader = XunitReader { builder: LaunchBuilder::new(room, LaunchFormat::Xunit.name()), assemblies: Vec::new() };
-    let problems = xml::read(input, source, &mut reader)?;
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
+    let mut reader = XunitReader { builder: input.builder(), assemblies: Vec::new() };
+    let problems = xml::read(input.stream, input.source, &mut reader)?;
     reader.builder.launch().name = reader.assemblies.join(", ");
-    Ok(reader.builder.finish_document(source.name(), problems))
+    Ok(reader.builder.finish_document(input.source.name(), problems))
 }
 
 struct XunitReader {

@@ -14,18 +14,17 @@ mod tool;
 mod tools;
 
 use super::InputPart;
+use super::formats::{ReportFormat, ReportInput};
 use super::launch_builder::LaunchBuilder;
 use super::lines::LineReader;
-use super::room::TextRoom;
 use asterisk_base::clock::Timestamp;
-use asterisk_diag::{Diagnostics, Source, counted};
+use asterisk_diag::{Diagnostics, counted};
 use scan::{Scanned, Scanner};
 use std::collections::VecDeque;
-use std::io::BufRead;
 use system::{CiSystem, JobLine, JobOutcome, Mark};
 
-/// The name of the format in reports.
-pub(super) const FORMAT: &str = "job log";
+/// The row of the format; it is recognised by [`is_of_system`] and [`is_output`].
+pub(super) static FORMAT: ReportFormat = ReportFormat { name: "job log", signs: &[], is_json: false, read };
 
 /// The CI system is detected in this many lines.
 const HEAD_LINES: usize = 300;
@@ -94,8 +93,9 @@ struct JobLogReader {
 }
 
 /// Reads a log.
-pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Result<InputPart, Diagnostics> {
-    let mut lines = LineReader::new(input);
+fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
+    let (name, builder) = (input.source.name(), input.builder());
+    let mut lines = LineReader::new(input.stream);
     let mut head: Vec<String> = Vec::new();
     while head.len() < HEAD_LINES
         && let Some(line) = lines.next()?
@@ -124,7 +124,7 @@ pub(super) fn read(input: impl BufRead, source: &Source, room: &TextRoom) -> Res
         reader.line(line.number, line.text);
     }
     reader.end_step();
-    Ok(reader.finish(source.name(), room))
+    Ok(reader.finish(name, builder))
 }
 
 impl JobLogReader {
@@ -228,8 +228,7 @@ impl JobLogReader {
         }
     }
 
-    fn finish(mut self, input: &str, room: &TextRoom) -> InputPart {
-        let mut builder = LaunchBuilder::new(room, FORMAT);
+    fn finish(mut self, input: &str, mut builder: LaunchBuilder) -> InputPart {
         builder.part.only_failures = true;
         builder.set("ci", Some(self.system.name()).filter(|name| !name.is_empty()));
         builder.span(self.span.0, self.span.1);

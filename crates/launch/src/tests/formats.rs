@@ -7,7 +7,7 @@ use asterisk_diag::Source;
 use std::fmt::Write;
 
 /// The fixtures of formats other than JUnit and ReportPortal, one file each.
-pub(super) const FILES: [&str; 16] = [
+pub(super) const FILES: [&str; 29] = [
     "mstest.trx",
     "nunit2.xml",
     "nunit3.xml",
@@ -24,6 +24,19 @@ pub(super) const FILES: [&str; 16] = [
     "node.tap",
     "prove.tap",
     "bats.tap",
+    "jest.json",
+    "vitest.json",
+    "playwright.json",
+    "mocha.json",
+    "mochawesome.json",
+    "googletest.json",
+    "pytest-report.json",
+    "pytest-reportlog.jsonl",
+    "ctest-test.xml",
+    "ctest-build.xml",
+    "catch2.xml",
+    "cucumber.json",
+    "cucumber.ndjson",
 ];
 
 /// The files of a directory of Allure results, by name.
@@ -110,10 +123,22 @@ fn a_truncated_file_loses_only_what_follows() {
         let whole = fixture(name).text().trim_end().to_owned();
         let names: Vec<String> = read(&fixture(name)).unwrap().cases.into_iter().map(|case| case.name).collect();
         // Tests that pass when retried, and those whose subtests or definition come later, differ before a cut.
-        let open = ["testng", "nextest", "go-test", "bats", "prove", "node", "surefire", "playwright", "pytest", "libtest"];
+        let open = [
+            "testng",
+            "nextest",
+            "go-test",
+            "bats",
+            "prove",
+            "node",
+            "surefire",
+            "playwright",
+            "pytest",
+            "libtest",
+            "cucumber.ndjson",
+        ];
         let is_open = open.iter().any(|open| name.starts_with(open));
         let mut most = 0;
-        for at in (0..whole.len()).step_by(11) {
+        for at in (0..whole.len()).step_by((whole.len() / 300).max(11)) {
             let Some(part) = whole.get(..at) else { continue };
             let Ok(launch) = read(&text(part)) else { continue };
             most = most.max(launch.cases.len());

@@ -9,6 +9,7 @@ mod formats;
 mod job_logs;
 mod outcomes;
 mod refusals;
+mod runners;
 
 use super::*;
 use asterisk_base::model::Case;
