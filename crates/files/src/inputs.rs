@@ -1,5 +1,6 @@
 //! Launch inputs of a run: files, standard input, and the contents of directories.
 
+use super::archive;
 use super::overlay::FileError;
 use asterisk_base::environment::InputStream;
 use std::collections::HashSet;
@@ -22,8 +23,10 @@ pub struct InputFile {
     pub path: PathBuf,
     /// Size in bytes; `None` if the input can be read only once (a pipe).
     pub size: Option<u64>,
-    /// Whether it was found below a directory.
+    /// Whether it was found below a directory, or in an archive.
     pub below: bool,
+    /// The number of the entry, if `path` is an archive.
+    pub member: Option<usize>,
 }
 
 impl InputFile {
@@ -32,7 +35,11 @@ impl InputFile {
         if self.path == Path::new("-") {
             return Ok(Box::new(input.clone()));
         }
-        Ok(Box::new(File::open(&self.path)?))
+        let file = File::open(&self.path)?;
+        Ok(Box::new(match self.member {
+            Some(member) => archive::unpacked(file, member)?,
+            None => file,
+        }))
     }
 }
 
@@ -47,14 +54,20 @@ pub struct InputList {
     pub gaps: Vec<String>,
 }
 
-/// Expands paths to inputs: a file or `-` to itself, a directory to all files below it with the suffix of a launch (`is_launch_name`), in
+/// Expands paths to inputs: a file or `-` to itself, a ZIP archive to its entries, a directory to all files below it with the suffix of a launch (`is_launch_name`), in
 /// byte order of their paths. Hidden entries are skipped; symbolic links are followed (reports of build tools often are links) unless they
 /// lead out of the directory, each target once. An unreadable entry below a directory is a gap, not an error.
 pub fn list_inputs(paths: &[PathBuf]) -> Result<InputList, FileError> {
     let mut walk = DirectoryWalk::default();
     for path in paths {
         if path == Path::new("-") {
-            walk.list.inputs.push(InputFile { name: "<stdin>".into(), path: path.clone(), size: None, below: false });
+            walk.list.inputs.push(InputFile {
+                name: "<stdin>".into(),
+                path: path.clone(),
+                size: None,
+                below: false,
+                member: None,
+            });
             continue;
         }
         let meta = fs::metadata(path).map_err(|source| FileError::Io { path: path.clone(), source })?;
@@ -65,12 +78,44 @@ pub fn list_inputs(paths: &[PathBuf]) -> Result<InputList, FileError> {
             walk.dir(path, 0)?;
         } else {
             let size = meta.is_file().then_some(meta.len());
-            if size.is_none() || walk.is_new(path) {
-                walk.list.inputs.push(InputFile { name: path.display().to_string(), path: path.clone(), size, below: false });
+            if size.is_some() && archive::is_archive(path) {
+                walk.archive(path)?;
+            } else if size.is_none() || walk.is_new(path) {
+                walk.list.inputs.push(InputFile {
+                    name: path.display().to_string(),
+                    path: path.clone(),
+                    size,
+                    below: false,
+                    member: None,
+                });
             }
         }
     }
+    drop_step_logs(&mut walk.list.inputs);
     Ok(walk.list)
+}
+
+/// Drops the logs of the steps of a job whose whole log is there: `build/1_Set up job.txt` next to `0_build.txt`, as GitHub packs them.
+fn drop_step_logs(inputs: &mut Vec<InputFile>) {
+    let jobs: HashSet<String> = inputs.iter().filter_map(|input| job_of_log(&input.name)).collect();
+    inputs.retain(|input| {
+        let dir = input.name.rsplit_once('/').map_or("", |(dir, _)| dir);
+        !(is_numbered_log(&input.name) && jobs.contains(dir))
+    });
+}
+
+/// Whether a file is named `NUMBER_NAME.txt`.
+fn is_numbered_log(name: &str) -> bool {
+    let file = name.rsplit_once('/').map_or(name, |(_, file)| file);
+    file.ends_with(".txt")
+        && file.split_once('_').is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The directory of the steps of the job that this is the log of.
+fn job_of_log(name: &str) -> Option<String> {
+    let (dir, file) = name.rsplit_once('/').map_or(("", name), |(dir, file)| (dir, file));
+    let job = file.split_once('_').filter(|_| is_numbered_log(name))?.1.strip_suffix(".txt")?;
+    Some(if dir.is_empty() { job.to_owned() } else { format!("{dir}/{job}") })
 }
 
 #[derive(Default)]
@@ -113,6 +158,26 @@ impl DirectoryWalk {
         Ok(())
     }
 
+    /// Adds the entries of an archive that may be launches.
+    fn archive(&mut self, path: &Path) -> Result<(), FileError> {
+        if !self.is_new(path) {
+            return Ok(());
+        }
+        let entries = archive::entries(path).map_err(|source| FileError::Io { path: path.to_owned(), source })?;
+        for (member, name, size) in entries {
+            let is_hidden = name.split('/').any(|part| part.starts_with('.'));
+            if is_hidden || !is_launch_name(Path::new(&name)) {
+                continue;
+            }
+            if self.list.inputs.len() == MAX_FILES {
+                return Err(FileError::TooMany { path: path.to_owned(), limit: MAX_FILES });
+            }
+            let name = format!("{}/{name}", path.display());
+            self.list.inputs.push(InputFile { name, path: path.to_owned(), size: Some(size), below: true, member: Some(member) });
+        }
+        Ok(())
+    }
+
     fn is_inside(&self, path: &Path) -> bool {
         path.canonicalize().is_ok_and(|path| path.starts_with(&self.root))
     }
@@ -146,12 +211,16 @@ impl DirectoryWalk {
         if meta.is_dir() {
             return self.dir(path, depth + 1);
         }
-        if meta.is_file() && is_launch_name(path) && self.is_new(path) {
+        if meta.is_file() && archive::is_archive(path) {
+            if let Err(error) = self.archive(path) {
+                self.list.gaps.push(error.to_string());
+            }
+        } else if meta.is_file() && is_launch_name(path) && self.is_new(path) {
             if self.list.inputs.len() == MAX_FILES {
                 return Err(FileError::TooMany { path: path.to_owned(), limit: MAX_FILES });
             }
             let (name, size) = (path.display().to_string(), Some(meta.len()));
-            self.list.inputs.push(InputFile { name, path: path.to_owned(), size, below: true });
+            self.list.inputs.push(InputFile { name, path: path.to_owned(), size, below: true, member: None });
         } else if !meta.is_file() && is_launch_name(path) {
             self.list.gaps.push(format!("`{}` is not a regular file: pass it with --input too", path.display()));
         }
@@ -162,7 +231,7 @@ impl DirectoryWalk {
 /// Whether the suffix of a file is that of a launch.
 pub(super) fn is_launch_name(path: &Path) -> bool {
     path.extension().is_some_and(|ending| {
-        ["xml", "json", "trx", "jsonl", "ndjson", "tap"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+        ["xml", "json", "trx", "jsonl", "ndjson", "tap", "log", "txt"].iter().any(|known| ending.eq_ignore_ascii_case(known))
     })
 }
 
@@ -182,17 +251,38 @@ mod tests {
     fn directories_are_traversed_in_order() {
         let dir = tempfile::tempdir().expect("a directory");
         let root = dir.path();
-        for file in ["b/z.xml", "b/a.JSON", "a.xml", "c.txt", ".git/x.xml", "b/.hidden.json", "b/deep/er/x.json"] {
+        for file in ["b/z.xml", "b/a.JSON", "a.xml", "c.yaml", ".git/x.xml", "b/.hidden.json", "b/deep/er/x.json"] {
             let path = root.join(file);
             fs::create_dir_all(path.parent().expect("a parent")).expect("made");
             fs::write(path, "x").expect("written");
         }
         let all = ["a.xml", "b/a.JSON", "b/deep/er/x.json", "b/z.xml"];
         assert_eq!(names(&[root.to_owned()], root), (all.map(str::to_owned).into(), vec![]));
-        let twice = [root.join("b/z.xml"), root.join("b"), root.join("c.txt"), PathBuf::from("-")];
-        let mixed = ["b/z.xml", "b/a.JSON", "b/deep/er/x.json", "c.txt", "<stdin>"];
+        let twice = [root.join("b/z.xml"), root.join("b"), root.join("c.yaml"), PathBuf::from("-")];
+        let mixed = ["b/z.xml", "b/a.JSON", "b/deep/er/x.json", "c.yaml", "<stdin>"];
         assert_eq!(names(&twice, root).0, mixed);
         assert!(list_inputs(&[root.join("none")]).is_err_and(|error| error.to_string().contains("cannot read")));
+    }
+
+    #[test]
+    fn an_archive_is_expanded_and_the_log_of_a_job_has_those_of_its_steps() {
+        use std::io::Write as _;
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("logs");
+        let mut archive = zip::ZipWriter::new(File::create(&path).expect("made"));
+        for name in ["0_build.txt", "build/1_Set up job.txt", "lint/1_Set up job.txt", "junit.xml", "picture.png"] {
+            archive.start_file(name, zip::write::SimpleFileOptions::default()).expect("begun");
+            archive.write_all(name.as_bytes()).expect("written");
+        }
+        archive.finish().expect("packed");
+        let list = list_inputs(std::slice::from_ref(&path)).expect("listed");
+        let names: Vec<&str> = list.inputs.iter().map(|input| input.name.rsplit_once("logs/").expect("below").1).collect();
+        assert_eq!(names, ["0_build.txt", "lint/1_Set up job.txt", "junit.xml"]);
+        let mut text = String::new();
+        list.inputs[2].open(&InputStream::default()).expect("opened").read_to_string(&mut text).expect("read");
+        assert_eq!(text, "junit.xml");
+        fs::write(&path, "PK\x03\x04 and nothing else").expect("written");
+        assert!(list_inputs(&[path]).is_err_and(|error| error.to_string().contains("cannot read")));
     }
 
     #[cfg(unix)]
@@ -221,7 +311,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let root = dir.path();
         fs::write(root.join("x.xml"), "x").expect("written");
-        let _sockets = ["a.xml", "b.txt"].map(|name| std::os::unix::net::UnixListener::bind(root.join(name)).expect("bound"));
+        let _sockets = ["a.xml", "b.yaml"].map(|name| std::os::unix::net::UnixListener::bind(root.join(name)).expect("bound"));
         let (found, told) = names(&[root.to_owned()], root);
         assert_eq!(
             (found, told),
@@ -240,7 +330,7 @@ mod tests {
             fs::create_dir_all(dir.path().join(file).parent().expect("a parent")).expect("made");
             fs::write(dir.path().join(file), "x").expect("written");
         }
-        for (to, from) in [("../out", "all"), ("../out/secret.xml", "one.xml"), ("../out/secret.xml", "notes.txt")] {
+        for (to, from) in [("../out", "all"), ("../out/secret.xml", "one.xml"), ("../out/secret.xml", "notes.yaml")] {
             symlink(to, root.join(from)).expect("linked");
         }
         let (found, told) = names(std::slice::from_ref(&root), &root);

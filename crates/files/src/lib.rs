@@ -9,6 +9,7 @@
 //! source_tree                          the files named by stack frames
 //! ```
 
+mod archive;
 mod confined;
 mod embedded;
 mod identity;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Directories that test tools write reports to: Maven, Gradle, Playwright, Jest, .NET, nextest, and common choices in CI configurations.
-const PLACES: [&str; 12] = [
+const PLACES: [&str; 18] = [
     "surefire-reports",
     "failsafe-reports",
     "test-results",
@@ -19,10 +19,16 @@ const PLACES: [&str; 12] = [
     "junit-reports",
     "junit-results",
     "nextest",
+    "allure-report",
+    "bazel-testlogs",
+    "cucumber-reports",
+    "karate-reports",
+    "playwright-report",
+    "mochawesome-report",
 ];
 
 /// Prefixes of report names, in lower case, valid in any directory.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 27] = [
     "junit",
     "test-",
     "test_",
@@ -38,6 +44,18 @@ const NAMES: [&str; 15] = [
     "go-test",
     "gotest",
     "mocha",
+    "catch2",
+    "cucumber",
+    "gtest",
+    "jest",
+    "k6",
+    "newman",
+    "playwright",
+    "test.xml",
+    "vitest",
+    "job.log",
+    "job.txt",
+    "console",
 ];
 
 /// Full report names, in lower case, valid in any directory.
@@ -159,7 +177,8 @@ impl ReportWalk {
             || name.ends_with(".tap")
             || name.contains("junit");
         let size = fs::metadata(self.root.join(path)).ok().map(|meta| meta.len());
-        let input = || InputFile { name: path.display().to_string(), path: self.root.join(path), size, below: true };
+        let input =
+            || InputFile { name: path.display().to_string(), path: self.root.join(path), size, below: true, member: None };
         match kind {
             DirectoryKind::Repeating => self.found.repeating.push(input()),
             DirectoryKind::Place if name.starts_with("testng-") => self.found.repeating.push(input()),

@@ -105,13 +105,22 @@ pub(super) fn detect(source: &Source) -> Result<LaunchFormat, Diagnostic> {
         Some(format) if ptr::eq(format, formats::OTHER_XML) => refuse_web_page(source, body).map_or(Ok(format), Err),
         Some(format) => Ok(format),
         None if body.lines().any(super::job_log::is_output) => Ok(formats::JOB_LOG),
-        None => {
-            let known = foreign::text(body);
-            let span = known.and_then(|known| text.find(known.clue).map(|at| Span::new(at, at + known.clue.len())));
-            let (what, help) = known.map_or(("plain text", WANTED), |known| (known.what, known.help));
-            Err(refuse(source, span.unwrap_or_else(|| first_line(text)), what, help))
-        }
+        None => Err(plain_text(source)),
     }
+}
+
+/// Whether a text may become one of a known format after its head: the log of a job, in which nothing failed yet.
+pub(super) fn may_be_a_log(head: &Source) -> bool {
+    !head.text().contains('\0') && foreign::bytes(head.text().as_bytes()).is_none() && foreign::text(head.text()).is_none()
+}
+
+/// The error for a text of no known format.
+pub(super) fn plain_text(source: &Source) -> Diagnostic {
+    let text = source.text();
+    let known = foreign::text(text.trim_start_matches('\u{feff}').trim_start());
+    let span = known.and_then(|known| text.find(known.clue).map(|at| Span::new(at, at + known.clue.len())));
+    let (what, help) = known.map_or(("plain text", WANTED), |known| (known.what, known.help));
+    refuse(source, span.unwrap_or_else(|| first_line(text)), what, help)
 }
 
 /// The error for a web page, which is not XML.

@@ -74,21 +74,7 @@ const ROOTS: [(&str, &str, &str); 7] = [
 ];
 
 /// Formats of texts, by the start of a line.
-const LINES: [(&str, &str, &str); 12] = [
-    (
-        "=== RUN",
-        "the console output of `go test`",
-        "run `go test -json` and pass what it prints, or use `gotestsum --junitfile FILE`",
-    ),
-    (
-        "--- FAIL",
-        "the console output of `go test`",
-        "run `go test -json` and pass what it prints, or use `gotestsum --junitfile FILE`",
-    ),
-    ("running ", "the console output of `cargo test`", "use nextest with `junit.path` set and pass that file"),
-    ("test result:", "the console output of `cargo test`", "use nextest with `junit.path` set and pass that file"),
-    ("=====", "the console output of pytest", "run pytest with `--junitxml=FILE` and pass that file"),
-    ("[INFO] ", "the console output of Maven", "pass the files in `target/surefire-reports`"),
+const LINES: [(&str, &str, &str); 6] = [
     ("diff --git", "a patch", NOT_TESTS),
     ("pipeline:", "a pipeline in YAML", "pass it as the PIPELINE argument, and a launch as `--input`"),
     ("---", "a YAML file", "pass a ReportPortal launch in JSON or JUnit XML"),

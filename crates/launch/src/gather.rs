@@ -2,6 +2,7 @@
 
 use super::allure::AllureResults;
 use super::detect;
+use super::job_log::{self, LogBaseline};
 use super::logs::ItemLogs;
 use super::part::InputPart;
 use super::room::TextRoom;
@@ -39,6 +40,8 @@ pub struct LaunchMerger {
     parts: Vec<InputPart>,
     logs: ItemLogs,
     allure: AllureResults,
+    /// Whether the inputs were found, not named.
+    is_found: bool,
 }
 
 impl LaunchMerger {
@@ -54,6 +57,20 @@ impl LaunchMerger {
         self
     }
 
+    /// Leaves out, from job logs read from now on, what these logs of jobs that passed also say.
+    #[must_use]
+    pub fn compared_to(mut self, logs: &[String]) -> Self {
+        let mut baseline = LogBaseline::default();
+        logs.iter().for_each(|log| baseline.add(log));
+        self.room.baseline = Arc::new(baseline);
+        self
+    }
+
+    /// Whether the next inputs were found in a directory: then a text in which only single lines read like errors is no job log.
+    pub fn set_found(&mut self, is_found: bool) {
+        self.is_found = is_found;
+    }
+
     /// The number of launches read.
     pub fn len(&self) -> usize {
         self.parts.len() + self.allure.len()
@@ -66,7 +83,11 @@ impl LaunchMerger {
 
     /// Reads a text. The error lists everything that is wrong with it, each problem with its location.
     pub fn add(&mut self, source: &Source) -> Result<(), Diagnostics> {
-        let read = detect::detect(source).map_err(Diagnostics::from).and_then(|format| formats::read(format, source, &self.room));
+        let format = detect::detect(source).and_then(|format| {
+            let is_none = self.is_found && std::ptr::eq(format, formats::JOB_LOG) && !job_log::is_certain(source.text());
+            if is_none { Err(detect::plain_text(source)) } else { Ok(format) }
+        });
+        let read = format.map_err(Diagnostics::from).and_then(|format| formats::read(format, source, &self.room));
         let mut part = read.map_err(hide_secrets)?;
         if source.text().contains(char::REPLACEMENT_CHARACTER) {
             let note = "some bytes are invalid in the text's encoding; replaced by `\u{fffd}`";
@@ -151,6 +172,9 @@ impl LaunchMerger {
         let mut stream = BufReader::with_capacity(BUFFER, Stream::new(input));
         // A name without a text: errors have no location.
         let source = Source::new(name, String::new());
+        if self.is_found && std::ptr::eq(format, formats::JOB_LOG) && !job_log::is_certain(&String::from_utf8_lossy(head)) {
+            return None;
+        }
         let mut part = formats::read_stream(format, &mut stream, &source, &self.room).ok()?;
         let stream = stream.into_inner();
         name.clone_into(&mut part.name);
@@ -178,7 +202,15 @@ impl LaunchMerger {
     pub fn finish(self) -> Launch {
         let mut parts = self.parts;
         parts.extend(self.allure.into_parts(&self.room));
-        let mut launch = merge::merge(parts);
+        // A log next to reports of the same job adds to them.
+        let (logs, reports): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part.is_job_log);
+        let mut launch = if reports.is_empty() {
+            merge::merge(logs)
+        } else {
+            let mut launch = merge::merge(reports);
+            job_log::join(&mut launch, logs, &self.room);
+            launch
+        };
         self.logs.apply(&mut launch, &self.room);
         launch.outcomes.settle();
         if launch.outcomes.is_over() {
@@ -186,7 +218,13 @@ impl LaunchMerger {
         }
         if launch.cases.is_empty() {
             let among = launch.totals.get("total").map_or("in this launch".to_owned(), |total| format!("among {total}"));
-            launch.notes.push(format!("no failed test {among}"));
+            let is_shown = launch.status.as_deref() == Some("PASSED")
+                && launch.attributes.get("report_format") == Some(job_log::FORMAT.name);
+            if launch.totals.get("total") == Some(&0) && !is_shown {
+                launch.gap("no test is listed: the tests may not have run".to_owned());
+            } else {
+                launch.notes.push(format!("no failed test {among}"));
+            }
         }
         bound_notes(&mut launch.notes);
         bound_notes(&mut launch.gaps);
@@ -298,6 +336,9 @@ fn refuse_head(name: &str, head: &[u8]) -> Result<(), InputError> {
         return Ok(());
     }
     let source = decode(name, head).map_err(InputError::Wrong)?;
+    if detect::may_be_a_log(&source) {
+        return Ok(());
+    }
     detect::detect(&source).map(drop).map_err(|refusal| InputError::Wrong(refusal.into()))
 }
 

@@ -18,6 +18,8 @@ pub(super) struct InputPart {
     pub(super) logs: Option<ItemLogs>,
     /// One file of a launch that is spread over a directory.
     pub(super) allure: Option<AllureFile>,
+    /// Whether it is the log of a job, next to which a report of the same tests counts more.
+    pub(super) is_job_log: bool,
     /// Whether it lists no test that passed, as pages of failures do.
     pub(super) only_failures: bool,
     /// Hashes of the names of the tests that passed.

@@ -2,6 +2,7 @@
 //! unnamed temporary file until they are stored.
 
 use super::TextLimits;
+use super::job_log::LogBaseline;
 use asterisk_base::model::{LaunchText, TextStore};
 use asterisk_evidence::Masker;
 use std::fs::File;
@@ -16,6 +17,8 @@ const MAX_IN_MEMORY: usize = 8 << 20;
 pub(super) struct TextRoom {
     pub(super) limits: TextLimits,
     pub(super) masker: Arc<Masker>,
+    /// What the logs of jobs that passed say.
+    pub(super) baseline: Arc<LogBaseline>,
     logs: Arc<Mutex<RoomUse>>,
 }
 
@@ -38,7 +41,12 @@ impl Default for TextRoom {
 
 impl TextRoom {
     pub(super) fn new(limits: TextLimits) -> Self {
-        Self { limits, masker: Arc::default(), logs: Arc::new(Mutex::new(RoomUse { memory_left: MAX_IN_MEMORY, spill: None })) }
+        Self {
+            limits,
+            masker: Arc::default(),
+            baseline: Arc::default(),
+            logs: Arc::new(Mutex::new(RoomUse { memory_left: MAX_IN_MEMORY, spill: None })),
+        }
     }
 
     /// Stores a log: in memory up to the limit, or if no temporary file can be created.

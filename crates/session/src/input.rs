@@ -8,7 +8,7 @@ use asterisk_evidence::Masker;
 use asterisk_files::{FileError, FoundReports, InputFile, list_inputs};
 use asterisk_launch::{InputError, LaunchMerger, TextLimits, is_not_a_launch};
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The most files that a note on ignored files names.
@@ -18,7 +18,10 @@ const MAX_NAMED: usize = 5;
 /// with a note. A launch that is damaged is an error either way: its failures would be missed.
 pub(super) fn launch(paths: &[PathBuf], stdin: &InputStream, masker: &Arc<Masker>) -> Result<Launch, SessionError> {
     let listed = list_inputs(paths)?;
-    let InputReading { merger, others, mut wrong, gaps, .. } = InputReading::of(&listed.inputs, stdin, masker)?;
+    let InputReading { merger, mut others, texts, mut wrong, gaps, .. } = InputReading::of(&listed.inputs, stdin, masker)?;
+    if merger.is_empty() {
+        others.extend(texts);
+    }
     let others: Vec<String> = others.into_iter().map(|(_, other)| other).collect();
     let mut gaps = [listed.gaps, gaps].concat();
     if wrong.is_empty() && merger.is_empty() {
@@ -27,7 +30,7 @@ pub(super) fn launch(paths: &[PathBuf], stdin: &InputStream, masker: &Arc<Masker
             gaps.truncate(MAX_NAMED);
             gaps.join("; ")
         } else if others.is_empty() {
-            "launches are `.xml`, `.json`, `.jsonl`, `.ndjson`, `.trx` and `.tap` files; hidden files and directories are skipped"
+            "launches are `.xml`, `.json`, `.jsonl`, `.ndjson`, `.trx`, `.tap`, `.log` and `.txt` files, and archives (`.zip`) of these; hidden files and directories are skipped"
                 .to_owned()
         } else {
             format!("the files are not launches: {}", shortened(others.clone()).join("; "))
@@ -104,6 +107,8 @@ struct InputReading {
     read: Vec<InputFile>,
     /// Those found in a directory that are something else, and what.
     others: Vec<(String, String)>,
+    /// Those among them that are texts of any kind, as there are many.
+    texts: Vec<(String, String)>,
     /// What is wrong with launches, and with files that were named.
     wrong: Diagnostics,
     /// Files that cannot be read.
@@ -113,9 +118,10 @@ struct InputReading {
 impl InputReading {
     fn of(inputs: &[InputFile], stdin: &InputStream, masker: &Arc<Masker>) -> Result<Self, SessionError> {
         let merger = LaunchMerger::new(TextLimits::default()).masking(Arc::clone(masker));
-        let (read, others, gaps) = (Vec::new(), Vec::new(), Vec::new());
-        let mut reading = Self { merger, read, others, wrong: Diagnostics::new(), gaps };
+        let (read, others, texts, gaps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut reading = Self { merger, read, others, texts, wrong: Diagnostics::new(), gaps };
         for input in inputs {
+            reading.merger.set_found(input.below);
             match reading.merger.add_input(&input.name, input.size, || input.open(stdin)) {
                 Ok(()) => reading.read.push(input.clone()),
                 Err(InputError::Io(error)) if input.below => {
@@ -123,7 +129,8 @@ impl InputReading {
                 }
                 Err(InputError::Io(source)) => return Err(FileError::Io { path: input.path.clone(), source }.into()),
                 Err(InputError::Wrong(wrong)) if input.below && is_not_a_launch(&wrong) => {
-                    reading.others.push((input.name.clone(), other(input, &wrong)));
+                    let others = if is_text(input) { &mut reading.texts } else { &mut reading.others };
+                    others.push((input.name.clone(), other(input, &wrong)));
                 }
                 // One file of many is refused, not the launch.
                 Err(InputError::Wrong(wrong)) if input.below && is_too_large(&wrong) => {
@@ -134,6 +141,13 @@ impl InputReading {
         }
         Ok(reading)
     }
+}
+
+/// Whether a file is a text that may be anything.
+fn is_text(input: &InputFile) -> bool {
+    Path::new(&input.name)
+        .extension()
+        .is_some_and(|suffix| suffix.eq_ignore_ascii_case("txt") || suffix.eq_ignore_ascii_case("log"))
 }
 
 /// Whether a file is refused for its size alone.

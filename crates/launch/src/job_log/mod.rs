@@ -7,6 +7,8 @@
 //! `system` removes what the CI system adds, `tools` is the table of tools whose output is recognised, `scan` collects what they
 //! print about a failure, and `select` decides which findings are failures of their own. Only steps that failed give cases.
 
+mod baseline;
+mod join;
 mod scan;
 mod select;
 mod system;
@@ -19,8 +21,11 @@ use super::launch_builder::LaunchBuilder;
 use super::lines::LineReader;
 use asterisk_base::clock::Timestamp;
 use asterisk_diag::{Diagnostics, counted};
+pub(super) use baseline::LogBaseline;
+pub(super) use join::join;
 use scan::{Scanned, Scanner};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use system::{CiSystem, JobLine, JobOutcome, Mark};
 
 /// The row of the format; it is recognised by [`is_of_system`] and [`is_output`].
@@ -47,6 +52,11 @@ pub(super) fn is_of_system(head: &str) -> bool {
 /// Whether a line was printed by a tool about a failure.
 pub(super) fn is_output(line: &str) -> bool {
     scan::is_known(&system::line(CiSystem::Plain, line).text)
+}
+
+/// Whether a text is a job's log even if nobody said so: that of a CI system, or the output of a test tool.
+pub(super) fn is_certain(text: &str) -> bool {
+    is_of_system(text) || text.lines().any(|line| scan::is_of_test(&system::line(CiSystem::Plain, line).text))
 }
 
 /// A step, or one of its commands.
@@ -90,11 +100,12 @@ struct JobLogReader {
     column: String,
     span: (Option<Timestamp>, Option<Timestamp>),
     is_cut: bool,
+    baseline: Arc<LogBaseline>,
 }
 
 /// Reads a log.
 fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
-    let (name, builder) = (input.source.name(), input.builder());
+    let (name, builder, baseline) = (input.source.name(), input.builder(), Arc::clone(&input.room.baseline));
     let mut lines = LineReader::new(input.stream);
     let mut head: Vec<String> = Vec::new();
     while head.len() < HEAD_LINES
@@ -115,6 +126,7 @@ fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
         column: String::new(),
         span: (None, None),
         is_cut: false,
+        baseline,
     };
     for (index, line) in head.iter().enumerate() {
         reader.line(index + 1, line);
@@ -149,8 +161,9 @@ impl JobLogReader {
     /// Reads what a command printed.
     fn text(&mut self, number: usize, text: &str) {
         self.is_cut |= text.starts_with("Job's log exceeded limit of");
-        self.scanner.line(number, without_layer(text));
-        if !text.trim().is_empty() {
+        let is_usual = self.baseline.has(text);
+        self.scanner.line(number, without_layer(text), is_usual);
+        if !is_usual && !text.trim().is_empty() {
             if self.current.tail.len() == TAIL_LINES {
                 self.current.tail.pop_front();
             }
@@ -230,6 +243,7 @@ impl JobLogReader {
 
     fn finish(mut self, input: &str, mut builder: LaunchBuilder) -> InputPart {
         builder.part.only_failures = true;
+        builder.part.is_job_log = true;
         builder.set("ci", Some(self.system.name()).filter(|name| !name.is_empty()));
         builder.span(self.span.0, self.span.1);
         if self.is_cut {
@@ -239,7 +253,7 @@ impl JobLogReader {
             self.steps[index].exit = self.job_exit;
             let errors = std::mem::take(&mut self.job_errors);
             let mut scanner = Scanner::default();
-            errors.iter().for_each(|error| scanner.line(0, error));
+            errors.iter().for_each(|error| scanner.line(0, error, false));
             self.steps[index].scanned.findings.extend(scanner.finish().findings);
             self.steps[index].errors.extend(errors);
         }
@@ -289,14 +303,13 @@ impl JobLogReader {
         if failed.is_empty() {
             failed = all.clone().filter(has_failed).collect();
         }
-        // A step after which the job went on with commands, the last of which failed, was allowed to fail.
-        if matches!(self.system, CiSystem::GitHub | CiSystem::Azure)
-            && let Some(last) = failed.iter().copied().rfind(|index| self.steps[*index].exit.is_some())
-        {
-            failed.retain(|index| *index >= last || self.steps[*index].exit.is_none());
-        }
         let is_unmarked = matches!(self.system, CiSystem::Plain) || self.outcome == Some(JobOutcome::Failed);
-        if failed.is_empty() && is_unmarked { all.collect() } else { failed }
+        if failed.is_empty() && !is_unmarked {
+            // A job that was cancelled or lost says nothing of its steps.
+            let is_ended = |index: &usize| self.steps[*index].scanned.findings.iter().any(|finding| finding.kind.is_outside());
+            return all.filter(is_ended).collect();
+        }
+        if failed.is_empty() { all.collect() } else { failed }
     }
 
     /// Adds what ended the job from outside, wherever it was reported, and what failed when the outcome seemed decided, to the

@@ -41,6 +41,16 @@ pub(super) fn is_known(line: &str) -> bool {
         })
 }
 
+/// Whether a line reports a failed test.
+pub(super) fn is_of_test(line: &str) -> bool {
+    line.len() <= MAX_LINE
+        && PATTERNS.0.matches(line.as_bytes()).iter().any(|index| {
+            let one = &PATTERNS.1[index];
+            let is_result = matches!(one.pattern.does, Does::Failure(_) | Does::Summary | Does::Totals | Does::Begun);
+            is_result && tool(one.tool).kind == ProblemKind::Test
+        })
+}
+
 /// What one tool has printed so far.
 #[derive(Default)]
 struct ToolState {
@@ -92,8 +102,8 @@ fn indent(text: &str) -> usize {
 }
 
 impl Scanner {
-    /// Reads a line.
-    pub(super) fn line(&mut self, number: usize, text: &str) {
+    /// Reads a line. A usual one, which jobs that pass have too, is no failure.
+    pub(super) fn line(&mut self, number: usize, text: &str, is_usual: bool) {
         let mut is_taken = false;
         let mut is_failure = false;
         if text.len() <= MAX_LINE && !text.is_empty() {
@@ -104,7 +114,7 @@ impl Scanner {
                     one.pattern.does,
                     Does::Failure(_) | Does::Listed(_) | Does::Outside(_) | Does::ListedOutside(_) | Does::Summary
                 );
-                if begins && is_failure || self.is_inside_another(one) {
+                if begins && (is_failure || is_usual) || self.is_inside_another(one) {
                     continue;
                 }
                 if let Some(groups) = one.captures(text) {

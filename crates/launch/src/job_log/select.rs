@@ -32,8 +32,15 @@ pub(super) fn add_cases(builder: &mut LaunchBuilder, steps: &[&JobStep], system:
     kinds.sort_unstable();
     kinds.dedup();
     let mut found = 0;
+    let mut conditions: Vec<ProblemKind> = Vec::new();
     for step in steps {
-        let roots = roots(&step.scanned.findings, &kinds);
+        let mut roots = roots(&step.scanned.findings, &kinds);
+        // What ended the job is one failure, however many steps it was reported in.
+        roots.retain(|root| {
+            let is_known = conditions.contains(&kind(root.finding));
+            conditions.extend(kind(root.finding).is_outside().then_some(kind(root.finding)));
+            !is_known
+        });
         let tests = step.scanned.findings.iter().filter(|finding| kind(finding) == ProblemKind::Test).count() + step.scanned.more;
         let declared = step.scanned.declared.unwrap_or(0);
         if declared > tests as u64 {
@@ -62,6 +69,7 @@ fn roots<'f>(findings: &'f [Finding], kinds: &[ProblemKind]) -> Vec<Root<'f>> {
     let has = |wanted: &[ProblemKind]| kinds.iter().any(|kind| wanted.contains(kind));
     let is_specific = kinds.iter().any(|kind| !matches!(kind, ProblemKind::Command | ProblemKind::Cancelled));
     let is_outside = kinds.iter().any(|kind| kind.is_outside() && *kind != ProblemKind::Cancelled);
+    let links = findings.iter().filter(|finding| kind(finding) == ProblemKind::Link).count();
     let counts = |finding: &&Finding| match kind(finding) {
         ProblemKind::Command | ProblemKind::Cancelled if is_specific => false,
         // What ran in the image failed.
@@ -71,8 +79,12 @@ fn roots<'f>(findings: &'f [Finding], kinds: &[ProblemKind]) -> Vec<Root<'f>> {
         }
         ProblemKind::Dependency | ProblemKind::Checkout | ProblemKind::Artifact => {
             let is_follower = kind(finding) == ProblemKind::Artifact && kinds.len() > 1;
-            !(is_outside || is_follower || has(&[ProblemKind::Credentials]))
+            !(is_outside || is_follower || has(&[ProblemKind::Credentials]) && kind(finding) != ProblemKind::Checkout)
         }
+        // A checkout that was refused.
+        ProblemKind::Credentials => TOOLS[finding.tool].name != "ssh" || !has(&[ProblemKind::Checkout]),
+        // A compiler that only says that the linker failed.
+        ProblemKind::Link => !(TOOLS[finding.tool].name == "rustc" && links > 1),
         // A package that did not build, whose errors are there.
         ProblemKind::Test => {
             !(finding.name == "build" && finding.is_error && has(&[ProblemKind::Compile, ProblemKind::Dependency]))
@@ -223,10 +235,11 @@ fn record(root: &Root<'_>, step: &JobStep) -> TestRecord {
     } else {
         TestRecord::fixture(step.title(), &headline(finding))
     };
-    record.file.clone_from(&finding.file);
+    let placed = std::iter::once(&finding).chain(&root.followers).find(|own| own.file.is_some()).unwrap_or(&finding);
+    record.file.clone_from(&placed.file);
     record.set("kind", finding.kind.name());
     record.set("tool", tool.name);
-    if let Some(line) = finding.line {
+    if let Some(line) = placed.line {
         record.set("line", line.to_string().as_str());
     }
     place(&mut record, step);

@@ -338,6 +338,8 @@ fn buildkite_marks(text: &str, marks: &mut Vec<Mark>) {
         marks.push(Mark::Step(name.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned(), None));
     } else if let Some(command) = text.strip_prefix("$ ") {
         marks.push(Mark::Command(command.to_owned()));
+    } else if text.starts_with("^^^ +++") || text.starts_with("user command error: ") {
+        marks.push(Mark::Noise);
     }
 }
 

@@ -36,7 +36,7 @@ fn is_about(case: &Case, label: &Label) -> bool {
         return false;
     }
     let (name, id) = (words(&label.name), words(&format!("{} {}", case.suite, case.name)));
-    let error = words(&format!("{} {}", case.error_message, case.name));
+    let error = words(&format!("{} {} {}", case.error_message, case.suite, case.name));
     if label.kind == "test" {
         let own = words(&case.name);
         return id.ends_with(&name) || own.starts_with(&name) || name.ends_with(&own) && !own.is_empty();

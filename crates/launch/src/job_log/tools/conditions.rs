@@ -74,7 +74,7 @@ pub(super) static TOOLS: &[Tool] = &[
         ProblemKind::Cancelled,
         &[
             on(
-                r"^(?:##\[error\]|Error: )?(?P<message>(?:The operation was cancell?ed|The run was cancell?ed|Canceling since a higher priority waiting request).*)$",
+                r"^(?:##\[error\]|Error: )?(?P<message>(?:The operation was cancell?ed|The run was cancell?ed|The strategy configuration was cancell?ed|Canceling since a higher priority waiting request).*)$",
                 Does::Failure(Extent::Line),
             ),
             on(r"^ERROR: Job failed: (?P<message>cancell?ed.*)$", Does::Failure(Extent::Line)),
@@ -83,6 +83,11 @@ pub(super) static TOOLS: &[Tool] = &[
                 Does::Failure(Extent::Line),
             ),
         ],
+    ),
+    tool(
+        "ssh",
+        ProblemKind::Credentials,
+        &[on(r"^(?:.{1,80}: )?(?P<message>Permission denied \(publickey.*\).*)$", Does::Outside(Extent::Line))],
     ),
     tool(
         "shell",

@@ -108,7 +108,11 @@ pub(super) static TOOLS: &[Tool] = &[
         ProblemKind::Lint,
         &[
             on(r"^(?P<file>(?:/|[A-Z]:\\|\./)\S.*\.[cm]?(?:[jt]sx?|vue|svelte))$", Does::Context),
-            on(r"^\s+(?P<line>\d+):\d+\s+error\s+(?P<message>\S.*?)(?:\s{2,}(?P<code>[@\w/-]+))?$", Does::Failure(Extent::Line)),
+            on(
+                r"^(?P<file>[^\s:]+\.[cm]?[jt]sx?):(?:(?P<line>\d+):\d+:) (?P<message>.*) \[(?:Error|Warning)(?:/(?P<code>[\w@/-]+))?\]$",
+                Does::Failure(Extent::Line),
+            ),
+            on(r"^\s*(?P<line>\d+):\d+\s+error\s+(?P<message>\S.*?)(?:\s{2,}(?P<code>[@\w/-]+))?$", Does::Failure(Extent::Line)),
             on(r"^✖ \d+ problems? .*$", Does::Disarm),
         ],
     ),
@@ -149,6 +153,17 @@ pub(super) static TOOLS: &[Tool] = &[
             ),
             on(r"^Error: (?P<message>bundle .* maximum .*)$", Does::Failure(Extent::Line)),
         ],
+    ),
+    shaped(
+        "Vitest",
+        ProblemKind::Command,
+        &[on(r"^⎯+ (?:Uncaught Exception|Unhandled Rejection) ⎯+$", Does::Failure(Extent::Section)), on(r"^⎯+$", Does::Disarm)],
+        |finding| {
+            let line = finding.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            let (code, message) = line.split_once(": ").unwrap_or(("", line));
+            (finding.code, finding.message) = (code.to_owned(), message.to_owned());
+            finding.place_from(r"^ ❯ (?:.* )?(?P<file>[^\s:]+):(?P<line>\d+):\d+$", false);
+        },
     ),
     shaped(
         "Node.js",

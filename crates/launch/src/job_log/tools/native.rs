@@ -32,7 +32,7 @@ pub(super) static TOOLS: &[Tool] = &[
         "CTest",
         &[
             on(
-                r"^\s*\d+/\d+ Test\s+#\d+: (?P<name>\S+) \.*\s*(?:\*\*\*)?(?P<code>Failed|Timeout|Not Run|Exception: \S+|Subprocess \w+)\b.*$",
+                r"^\s*\d+/\d+ Test\s+#\d+: (?P<name>\S+) \.*\s*(?:\*\*\*)?(?P<code>Failed|Timeout|Not Run|Exception: \S+|Subprocess \w+)\s+[\d.]+ sec.*$",
                 Does::Failure(Extent::Section),
             ),
             on(r"^\s*\d+/\d+ Test\s+#\d+: (?P<name>\S+) \.*\s+Passed.*$", Does::Disarm),
@@ -94,7 +94,7 @@ pub(super) static TOOLS: &[Tool] = &[
         ProblemKind::Link,
         &[
             on(
-                r"^(?:\S*/)?ld(?:\.\w+)?: (?:error: )?(?P<message>(?:cannot find|undefined symbol|undefined reference|symbol\(s\) not found|library not found|unable to find library|duplicate symbol).*)$",
+                r"^\s*(?:= note: )?(?:\S*/)?(?:ld|lld|rust-lld|ld64|mold)(?:\.\w+)?: (?:error: )?(?P<message>(?:cannot find|undefined symbol|undefined reference|symbol\(s\) not found|library not found|unable to find library|duplicate symbol).*)$",
                 Does::Failure(Extent::Line),
             ),
             on(
@@ -111,7 +111,7 @@ pub(super) static TOOLS: &[Tool] = &[
     ),
     tool(
         "CMake",
-        ProblemKind::Compile,
+        ProblemKind::Command,
         &[
             on(r"^CMake Error at (?P<file>[^\s:]+):(?P<line>\d+)(?: \((?P<code>\w+)\))?:$", Does::Failure(Extent::Section)),
             on(r"^CMake Error: (?P<message>.*)$", Does::Failure(Extent::Line)),

@@ -118,7 +118,8 @@ pub(super) static TOOLS: &[Tool] = &[
             on(r"^(?P<suite>\S+\.t) \.+ ?(?P<code>ok|skipped.*)?$", Does::Disarm),
             on(r"^(?P<suite>\S+\.t) \.+ ?(?:Dubious|Failed).*$", Does::Belongs),
             on(r"^(?:Test Summary Report|Failed \d+/\d+ .*|Dubious, .*|Files=\d+, .*)$", Does::Disarm),
-            on(r"^(?P<suite>\S+\.t)\s+\(Wstat: .*\)$", Does::Context),
+            on(r"^(?P<suite>\S+\.t)\s+\(Wstat: .* Failed: 0\)$", Does::Context),
+            on(r"^\S+\.t\s+\(Wstat: .* Failed: [1-9]\d*\)$", Does::Context),
             on(r"^\s+(?P<name>(?:Parse errors: .*|Non-zero exit status: \d+|Non-zero wait status: \d+))$", Does::Summary),
         ],
         prove,
@@ -189,7 +190,7 @@ pub(super) static TOOLS: &[Tool] = &[
         &[
             on(r"^diff (?:-u )?(?P<file>\S+\.go)\.orig \S+$", Does::Failure(Extent::Section)),
             on(
-                r"^(?:The following files (?:are not formatted|need formatting).*|Files (?:not formatted|that need formatting).*|.*(?:gofmt|not gofmt'?ed).*:)$",
+                r"^(?:(?:(?:The|These|Some|All) )?(?:following )?[Ff]iles? .*(?:not|need|be) .*format.*|.*not gofmt'?ed.*)$",
                 Does::Outside(Extent::Blank),
             ),
         ],
@@ -281,7 +282,8 @@ fn prove(finding: &mut Finding) {
     let text: Vec<&str> = finding.text.lines().map(|line| line.trim_start().trim_start_matches('#').trim_end()).collect();
     finding.text = text.join("\n");
     if finding.is_summary {
-        // Said of a file; it counts if none of its tests is known.
+        // Said of a file, without its name if some of its tests failed.
+        finding.is_none = finding.suite.is_empty();
         finding.message = std::mem::take(&mut finding.name);
         finding.name.clone_from(&finding.suite);
         finding.file = Some(finding.suite.clone());

@@ -22,10 +22,6 @@ pub(super) static TOOLS: &[Tool] = &[
                 Does::Failure(Extent::Line),
             ),
             on(
-                r"^(?:ERROR: |Error: |error: )?.{0,80}?(?P<message>Permission denied \(publickey.*\).*)$",
-                Does::Failure(Extent::Line),
-            ),
-            on(
                 r"^(?:.*: )?(?P<message>denied: (?:requested access to the resource is denied|permission_denied|Your authorization token has expired|installation not allowed).*)$",
                 Does::Failure(Extent::Line),
             ),
@@ -54,7 +50,7 @@ pub(super) static TOOLS: &[Tool] = &[
         ProblemKind::Checkout,
         &[
             on(
-                r"^(?:fatal|error): (?P<message>(?:couldn't find remote ref|[Cc]ould not read from remote repository|reference is not a tree|repository '.*' not found|unable to access|unable to checkout|not a git repository|clone of '.*' into submodule path|pathspec '.*' did not match|the remote end hung up|early EOF|remote error|[Rr]emote branch .* not found|Unable to create '.*index\.lock'|[Nn]eed to specify how to reconcile|unable to find remote helper|No url found for submodule path).*)$",
+                r"^(?:fatal|error|ERROR): (?P<message>(?:Repository not found|couldn't find remote ref|[Cc]ould not read from remote repository|reference is not a tree|repository '.*' not found|unable to access|unable to checkout|not a git repository|clone of '.*' into submodule path|pathspec '.*' did not match|the remote end hung up|early EOF|remote error|[Rr]emote branch .* not found|Unable to create '.*index\.lock'|[Nn]eed to specify how to reconcile|unable to find remote helper|No url found for submodule path).*)$",
                 Does::Failure(Extent::Line),
             ),
             on(r"^(?:ssh: |kex_exchange_identification: )(?P<message>.*)$", Does::Outside(Extent::Line)),

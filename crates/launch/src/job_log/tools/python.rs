@@ -14,6 +14,7 @@ pub(super) static TOOLS: &[Tool] = &[
             on(r"^(?P<file>/?[^\s:]+\.py):(?P<line>\d+): (?P<message>\S.*)$", Does::ListedOutside(Extent::Line)),
             on(r"^(?P<code>FAILED|ERROR) (?P<file>[^\s:]+\.py)(?:::(?P<name>\S.*?))?(?: - (?P<message>.*))?$", Does::Summary),
             on(r"^(?P<code>ERROR) (?P<file>[^\s:]+\.py) - (?P<message>.*)$", Does::Summary),
+            on(r"^ImportError while loading conftest '(?P<file>[^']+)'\.$", Does::Failure(Extent::Section)),
             on(r"^INTERNALERROR> (?P<message>\w+(?:\.\w+)*(?:Error|Exception|Exit)\b.*)$", Does::Failure(Extent::Line)),
             on(r"^(?P<code>Fatal Python error): (?P<message>.*)$", Does::Failure(Extent::Section)),
             on(r"^\[gw\d+\] node down: (?P<message>.*)$", Does::Outside(Extent::Line)),
@@ -111,6 +112,19 @@ pub(super) static TOOLS: &[Tool] = &[
         ProblemKind::Lint,
         &[on(r"^ERROR: (?P<file>\S+) (?P<message>Imports are incorrectly sorted.*)$", Does::Failure(Extent::Line))],
     ),
+    tool(
+        "pytest usage",
+        ProblemKind::Command,
+        &[on(r"^ERROR: (?P<message>(?:file or directory not found|not found|usage): .*)$", Does::Failure(Extent::Line))],
+    ),
+    tool(
+        "Python syntax",
+        ProblemKind::Compile,
+        &[
+            on(r#"^\s*(?:\*\*\* )?File "(?P<file>[^"]+)", line (?P<line>\d+)$"#, Does::Context),
+            on(r"^(?:Sorry: )?(?P<code>SyntaxError|IndentationError|TabError): (?P<message>.*)$", Does::Outside(Extent::Line)),
+        ],
+    ),
     shaped(
         "Python",
         ProblemKind::Command,
@@ -139,6 +153,12 @@ fn pytest(finding: &mut Finding) {
         finding.suite =
             std::iter::once(dotted(&file)).chain(classes.iter().map(|class| (*class).to_owned())).collect::<Vec<_>>().join(".");
         finding.name = (*test).to_owned();
+        return;
+    }
+    if finding.head.starts_with("ImportError while") {
+        finding.is_error = true;
+        finding.place_from(PLACE, true);
+        finding.name = finding.file.clone().unwrap_or_default();
         return;
     }
     if finding.name.is_empty() && finding.code.is_empty() && finding.file.is_some() {

@@ -36,17 +36,17 @@ pub(super) static TOOLS: &[Tool] = &[
         ProblemKind::Test,
         &[
             on(
-                r"^\s*(?:TRY \d+ )?(?P<code>FAIL|SIGABRT|SIGSEGV|SIGKILL|SIGILL|TIMEOUT|ABORT|LEAK-FAIL|FLAKY-FL) \[ *[>\d.]+s\] (?:\( *\d+/\d+\) )?(?P<suite>\S+) (?P<name>\S+)$",
+                r"^\s*(?:TRY \d+ )?(?P<code>FAIL|ABRT|TMT|SIG[A-Z]+|TIMEOUT|ABORT|LEAK-FAIL|FLAKY-FL) \[ *[>\d.]+s\] (?:\([^)]*\) )?(?P<suite>\S+) (?P<name>\S+)$",
                 Does::Failure(Extent::Section),
             ),
-            on(r"^\s*FLAKY \d+/\d+ \[ *[>\d.]+s\] (?:\( *\d+/\d+\) )?(?P<suite>\S+) (?P<name>\S+)$", Does::Flaky),
+            on(r"^\s*FLAKY \d+/\d+ \[ *[>\d.]+s\] (?:\([^)]*\) )?(?P<suite>\S+) (?P<name>\S+)$", Does::Flaky),
             on(
                 r"^(?:──── (?:TRY \d+ )?|-{3} (?:TRY \d+ )?)STD(?:OUT|ERR): +(?P<suite>\S+) (?P<name>\S+)(?: -{3}| *)$",
                 Does::Failure(Extent::Section),
             ),
             on(r"^────────────$", Does::Disarm),
             on(r"^\s+Summary \[.*\] \d+ tests? run: .*?(?P<failed>\d+) failed.*$", Does::Totals),
-            on(r"^\s+(?:PASS|SLOW|Cancelling|Canceling|SKIP|START) .*$", Does::Disarm),
+            on(r"^\s+(?:TRY \d+ )?(?:PASS|SLOW|TRMNTG|TERMINATING|RETRY|Cancelling|Canceling|SKIP|START) .*$", Does::Disarm),
         ],
         nextest,
     ),
@@ -54,6 +54,10 @@ pub(super) static TOOLS: &[Tool] = &[
         "rustc",
         ProblemKind::Compile,
         &[
+            on(
+                r"^(?P<file>[^\s:]+\.rs):(?P<line>\d+):\d+: error(?:\[(?P<code>E\d+)\])?: (?P<message>.*)$",
+                Does::Failure(Extent::Line),
+            ),
             on(r"^error\[(?P<code>E\d+)\]: (?P<message>.*)$", Does::Failure(Extent::Blank)),
             on(r"^error: could not compile `(?P<name>[^`]+)`.*$", Does::Disarm),
             on(r"^error: linking with `[^`]+` failed: (?P<message>.*)$", Does::Failure(Extent::Section)),
@@ -146,7 +150,12 @@ fn nextest(finding: &mut Finding) {
 }
 
 pub(super) fn rustc(finding: &mut Finding) {
-    finding.place_from(r"^\s*--> (?P<file>[^\s:]+):(?P<line>\d+):\d+$", false);
+    if finding.file.is_none() {
+        finding.place_from(r"^\s*--> (?P<file>[^\s:]+):(?P<line>\d+):\d+$", false);
+    }
+    if finding.head.contains("linking with") {
+        finding.kind = ProblemKind::Link;
+    }
     if finding.text.contains("clippy::") {
         finding.kind = ProblemKind::Lint;
     }
