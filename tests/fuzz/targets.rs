@@ -77,7 +77,7 @@ pub(crate) fn all() -> Vec<Target> {
         Target {
             name: "report-json",
             samples: || {
-                let named = ["jest", "vitest", "playwright", "mocha", "mochawesome", "googletest", "pytest-report", "cucumber"];
+                let named = ["jest", "vitest", "playwright", "mocha", "mochawesome", "googletest", "pytest-report", "cucumber", "rspec"];
                 files(&named.map(|name| format!("tests/fixtures/launches/{name}.json")).each_ref().map(String::as_str), &["json"])
             },
             tries: Tries::Each { reads: launch, mib: 64, kib: 16 },
@@ -92,6 +92,7 @@ pub(crate) fn all() -> Vec<Target> {
                 "crates/launch/src/mochawesome.rs",
                 "crates/launch/src/playwright.rs",
                 "crates/launch/src/pytest_report.rs",
+                "crates/launch/src/rspec.rs",
             ],
         },
         Target {

@@ -72,7 +72,7 @@ fn of_root(head: &[u8]) -> Option<LaunchFormat> {
                 let attributes: Vec<String> = attributes.take(MAX_ATTRIBUTES).collect();
                 return formats::of_root(root.local_name().as_ref(), &attributes);
             }
-            Ok(Event::DocType(_) | Event::Eof) | Err(_) => return None,
+            Ok(Event::Eof) | Err(_) => return None,
             Ok(_) => {}
         }
     }

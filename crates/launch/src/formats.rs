@@ -5,7 +5,7 @@ use super::launch_builder::LaunchBuilder;
 use super::room::TextRoom;
 use super::{
     InputPart, allure, catch2, ctest, cucumber, cucumber_messages, go_test, googletest, jest, junit, libtest, mocha, mochawesome,
-    nunit, playwright, pytest_log, pytest_report, reportportal, robot, surrogates, tap, testng, trx, xunit,
+    nunit, playwright, pytest_log, pytest_report, reportportal, robot, rspec, surrogates, tap, testng, trx, xunit,
 };
 use asterisk_diag::counted;
 use asterisk_diag::{Diagnostics, Source};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::io::BufRead;
 
 /// All formats; of several that fit, the first counts.
-static FORMATS: [LaunchFormat; 23] = [
+static FORMATS: [LaunchFormat; 24] = [
     &reportportal::FORMAT,
     &junit::FORMAT,
     &trx::FORMAT,
@@ -37,6 +37,7 @@ static FORMATS: [LaunchFormat; 23] = [
     &catch2::FORMAT,
     &cucumber::FORMAT,
     &cucumber_messages::FORMAT,
+    &rspec::FORMAT,
 ];
 
 /// The reader of XML that no row of the table recognises: its errors say what the document looks like.

@@ -64,6 +64,7 @@ mod reportportal;
 mod rerun;
 mod robot;
 mod room;
+mod rspec;
 mod stream;
 mod surrogates;
 mod tap;

@@ -7,7 +7,7 @@ use asterisk_diag::Source;
 use std::fmt::Write;
 
 /// The fixtures of formats other than JUnit and ReportPortal, one file each.
-pub(super) const FILES: [&str; 29] = [
+pub(super) const FILES: [&str; 30] = [
     "mstest.trx",
     "nunit2.xml",
     "nunit3.xml",
@@ -37,6 +37,7 @@ pub(super) const FILES: [&str; 29] = [
     "catch2.xml",
     "cucumber.json",
     "cucumber.ndjson",
+    "rspec.json",
 ];
 
 /// The files of a directory of Allure results, by name.

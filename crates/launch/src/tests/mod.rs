@@ -4,11 +4,14 @@
 
 mod any_input;
 mod bounds;
+mod bugs;
 mod dialects;
 mod formats;
 mod outcomes;
 mod refusals;
 mod runners;
+
+use dialects::totals;
 
 use super::*;
 use asterisk_base::model::Case;
