@@ -18,12 +18,13 @@ pub fn decode(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Sour
         }
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        // Without a byte order mark, the first character of XML or JSON shows the byte order.
-        [b'<' | b'{' | b'[', 0, ..] => utf16(&bytes, u16::from_le_bytes),
-        [0, b'<' | b'{' | b'[', ..] => utf16(&bytes, u16::from_be_bytes),
-        // Other texts begin with several such characters.
-        [1..=0x7f, 0, 1..=0x7f, 0, 1..=0x7f, 0, 1..=0x7f, 0, ..] => utf16(&bytes, u16::from_le_bytes),
-        [0, 1..=0x7f, 0, 1..=0x7f, 0, 1..=0x7f, 0, 1..=0x7f, ..] => utf16(&bytes, u16::from_be_bytes),
+        // Without a byte order mark, the first character of XML or JSON shows the byte order, and so do several of other texts.
+        [b'<' | b'{' | b'[', 0, ..] | [1..=0x7f, 0, 1..=0x7f, 0, 1..=0x7f, 0, 1..=0x7f, 0, ..] => {
+            utf16(&bytes, u16::from_le_bytes)
+        }
+        [0, b'<' | b'{' | b'[', ..] | [0, 1..=0x7f, 0, 1..=0x7f, 0, 1..=0x7f, 0, 1..=0x7f, ..] => {
+            utf16(&bytes, u16::from_be_bytes)
+        }
         _ if bytes.contains(&0) => {
             return Err(refuse(&name, "binary data", "pass a ReportPortal launch in JSON or JUnit XML").into());
         }

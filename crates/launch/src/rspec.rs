@@ -34,7 +34,8 @@ struct RspecReport {
 struct RspecSummary {
     example_count: Number,
     failure_count: Number,
-    errors_outside_of_examples_count: Number,
+    #[serde(rename = "errors_outside_of_examples_count")]
+    outside: Number,
 }
 
 #[derive(Default, Deserialize)]
@@ -60,7 +61,7 @@ struct RspecException {
 
 fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
     json_report::read(input, |report: RspecReport, builder| {
-        let outside = report.summary.errors_outside_of_examples_count.count();
+        let outside = report.summary.outside.count();
         builder.declare(report.summary.failure_count.count().saturating_add(outside.min(1)));
         builder.declare_tests(report.summary.example_count.count());
         for example in &*report.examples {
