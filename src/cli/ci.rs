@@ -41,7 +41,8 @@ const MAX_LISTED: usize = 12;
 /// `comment.md`, `causes.sarif`, `gl-code-quality-report.json`, `report.html`, `report.md` and `rca.json`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exits as `asterisk run` does; with 1 if a verdict or root rule failed in every case in which it was evaluated; without a report \
+    after_help = "Exits as `asterisk run` does; with 1 if a verdict or root rule failed in every case in which it was evaluated, \
+                        or if the reports are incomplete, unless --allow-incomplete is given; without a report \
                         with 2, unless --allow-empty is given.\n\n\
                         Examples:\n  asterisk ci\n  asterisk ci reports\n  asterisk ci --fail-on 'regressions > 0'\n  \
                         asterisk ci --system gitlab --out public"
@@ -59,6 +60,12 @@ pub(super) struct CiArgs {
     /// Exit with 1 if this expression over the figures of the report is true (`asterisk run --help`, --fail-on); may be given several times.
     #[arg(long, value_name = "EXPR")]
     fail_on: Vec<String>,
+    /// The log of an earlier run of the job that passed: lines that it has, too, are not evidence; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    baseline_log: Vec<PathBuf>,
+    /// Do not exit with 1 because the reports are incomplete: a file is cut off, or lists fewer failures than it declares.
+    #[arg(long)]
+    allow_incomplete: bool,
     /// Do not fail if no report is found.
     #[arg(long)]
     allow_empty: bool,
@@ -103,7 +110,7 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
         Gate::compile(gate, &project.plan)?;
     }
     let found = reports(&args.paths)?;
-    let read = session.read_reports(&found, &Arc::new(project.masker()))?;
+    let read = session.read_reports(&found, &args.baseline_log, &Arc::new(project.masker()))?;
     list_reports(ui, &read);
     let Some(mut launch) = read.launch.clone() else { return no_reports(ui, args, &read) };
     name_after_job(global.variables(), &mut launch, system);
@@ -138,7 +145,11 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
     run_view::failures(ui, &result);
     print_failed_gates(ui, &failed);
     let exit = exit_of(result.status, interrupted.load(Ordering::Relaxed), report_exit, &failed);
-    Ok(with_failed_rules(exit, &result.failed_rules))
+    let is_incomplete = exit == Exit::Ok && !args.allow_incomplete && !result.launch.gaps.is_empty();
+    if is_incomplete {
+        ui.note("failed: failures may be missing from the reports; --allow-incomplete accepts that");
+    }
+    Ok(with_failed_rules(if is_incomplete { Exit::Findings } else { exit }, &result.failed_rules))
 }
 
 /// Returns the reports at these paths, or those found below the working directory if no paths are given.

@@ -62,7 +62,7 @@ fn advice(name: &str, what: &str, help: &str) -> CheckResult {
 /// Reads the launch below the working directory. Also returns the number of its reports.
 fn launch(session: &Session) -> Result<Option<(Launch, usize)>, SessionError> {
     let project = session.project(None, Via::default().answers())?;
-    let read = session.read_reports(&find_reports(Path::new(".")), &Arc::new(project.masker()))?;
+    let read = session.read_reports(&find_reports(Path::new(".")), &[], &Arc::new(project.masker()))?;
     Ok(read.launch.map(|launch| (launch, read.read.len())))
 }
 

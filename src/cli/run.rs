@@ -35,10 +35,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) struct RunArgs {
     /// The pipeline: a path, a file stem, or a `pipeline:` name [default: rca].
     pub(super) pipeline: Option<String>,
-    /// A launch (ReportPortal JSON, JUnit XML, or another supported test report), a directory with launches in it, `-` for
-    /// standard input, or `none` for one empty case; several are merged into one launch [default: the bundled example].
+    /// A launch (a test report, ReportPortal JSON, or the log of a CI job), a directory or ZIP archive of these, `-` for standard
+    /// input, or `none` for one empty case; several are merged into one launch [default: the bundled example].
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
+    /// The log of an earlier run of the job that passed: lines that it has, too, are not evidence; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    baseline_log: Vec<PathBuf>,
     /// The launch with this number or UUID, fetched from ReportPortal (configured by `reportportal:` in asterisk.yaml).
     #[arg(long, value_name = "ID", conflicts_with = "input")]
     launch: Option<String>,
@@ -303,7 +306,7 @@ fn spec(args: RunArgs, input: &InputStream, parallel: usize, durability: Durabil
             no_recall: args.no_recall,
             ..RunSettings::default()
         },
-        inputs: inputs(&args.input, args.launch),
+        inputs: inputs(&args.input, &args.baseline_log, args.launch),
         cases: args.cases,
         stub: args.stub.as_deref().map(|path| read_input(path, input)).transpose()?,
         parallel,
@@ -371,11 +374,11 @@ fn via_of(given: &[String], usual: Via) -> Result<Via, SessionError> {
     Ok(via)
 }
 
-fn inputs(paths: &[PathBuf], launch: Option<String>) -> RunInputs {
+fn inputs(paths: &[PathBuf], baseline_logs: &[PathBuf], launch: Option<String>) -> RunInputs {
     match paths {
         [] => launch.map_or(RunInputs::Example, RunInputs::Launch),
         [only] if only == Path::new("none") => RunInputs::None,
-        paths => RunInputs::Files(paths.to_vec()),
+        paths => RunInputs::Files(LaunchFiles { paths: paths.to_vec(), baseline_logs: baseline_logs.to_vec() }),
     }
 }
 

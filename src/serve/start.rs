@@ -135,7 +135,7 @@ fn files_named(root: &Path, input: &[String]) -> Result<RunInputs, ToolFault> {
         [] => RunInputs::Example,
         [only] if only == "example" => RunInputs::Example,
         [only] if only == "none" => RunInputs::None,
-        paths => RunInputs::Files(paths.iter().map(|path| within(root, path)).collect::<Result<_, _>>()?),
+        paths => RunInputs::Files(LaunchFiles::of(&paths.iter().map(|path| within(root, path)).collect::<Result<Vec<_>, _>>()?)),
     })
 }
 

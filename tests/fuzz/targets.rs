@@ -65,11 +65,13 @@ pub(crate) fn all() -> Vec<Target> {
             tries: Tries::Each { reads: launch, mib: 64, kib: 16 },
             few: 400,
             covers: &[
+                "crates/launch/src/bazel.rs",
                 "crates/launch/src/cucumber_messages.rs",
                 "crates/launch/src/go_test.rs",
                 "crates/launch/src/json_events.rs",
                 "crates/launch/src/libtest.rs",
                 "crates/launch/src/lines.rs",
+                "crates/launch/src/playwright_blob.rs",
                 "crates/launch/src/pytest_log.rs",
                 "crates/launch/src/tap.rs",
             ],
@@ -77,21 +79,31 @@ pub(crate) fn all() -> Vec<Target> {
         Target {
             name: "report-json",
             samples: || {
-                let named = ["jest", "vitest", "playwright", "mocha", "mochawesome", "googletest", "pytest-report", "cucumber"];
+                let named = [
+                    "jest", "vitest", "playwright", "mocha", "mochawesome", "googletest", "pytest-report", "cucumber", "rspec", "xcresult-tests",
+                    "ctrf", "k6-summary", "k6-handle-summary", "newman", "testcafe", "karate",
+                ];
                 files(&named.map(|name| format!("tests/fixtures/launches/{name}.json")).each_ref().map(String::as_str), &["json"])
             },
             tries: Tries::Each { reads: launch, mib: 64, kib: 16 },
             few: 400,
             covers: &[
+                "crates/launch/src/ctrf.rs",
                 "crates/launch/src/cucumber.rs",
                 "crates/launch/src/googletest.rs",
                 "crates/launch/src/jest.rs",
                 "crates/launch/src/json_report.rs",
+                "crates/launch/src/k6.rs",
+                "crates/launch/src/karate.rs",
                 "crates/launch/src/loose.rs",
                 "crates/launch/src/mocha.rs",
                 "crates/launch/src/mochawesome.rs",
+                "crates/launch/src/newman.rs",
                 "crates/launch/src/playwright.rs",
                 "crates/launch/src/pytest_report.rs",
+                "crates/launch/src/rspec.rs",
+                "crates/launch/src/testcafe.rs",
+                "crates/launch/src/xcresult.rs",
             ],
         },
         Target {

@@ -192,7 +192,7 @@ impl Ground {
     fn all() -> &'static [Self] {
         static ALL: std::sync::OnceLock<Vec<Ground>> = std::sync::OnceLock::new();
         let launch = repository().join("examples/series/3-3.3.0.json");
-        ALL.get_or_init(|| [RunInputs::Example, RunInputs::Files(vec![launch])].map(Self::new).into())
+        ALL.get_or_init(|| [RunInputs::Example, RunInputs::Files(LaunchFiles::of(&[launch]))].map(Self::new).into())
     }
 
     /// Scripts with these edits.

@@ -58,7 +58,7 @@ fn session(dir: &Path, keep: usize) -> Session {
 }
 
 fn spec(dir: &Path, parallel: usize, dry_run: bool) -> RunSpec {
-    let inputs = RunInputs::Files(vec![dir.join("launch.json")]);
+    let inputs = RunInputs::Files(LaunchFiles::of(&[dir.join("launch.json")]));
     RunSpec {
         settings: RunSettings { pipeline: Some("waves".into()), seed: 3, ..RunSettings::default() },
         parallel,

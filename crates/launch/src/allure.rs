@@ -41,6 +41,8 @@ pub(super) static FORMAT: ReportFormat = ReportFormat {
     name: "Allure",
     signs: &[
         FormatSign::Keys(&["uuid", "historyId|statusDetails|stage|labels|steps", "name|fullName|status"]),
+        // A report of version 3.
+        FormatSign::Keys(&["historyId|testCase", "groupedLabels|breadcrumbs|titlePath", "status"]),
         FormatSign::Keys(&["children", "befores|afters"]),
         FormatSign::Keys(&["buildName|buildOrder", "name", "type|reportUrl|reportName|buildUrl"]),
     ],
@@ -82,6 +84,11 @@ fn parse(value: &Value) -> AllureFile {
 
 fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Message and stack, in the words of the results or of a report of version 3.
+fn details(value: &Value) -> &Value {
+    value.get("statusDetails").or(value.get("error")).unwrap_or(&Value::Null)
 }
 
 fn outcome(value: &Value) -> TestOutcome {
@@ -138,7 +145,7 @@ fn result(value: &Value) -> AllureFile {
         record.set(kind, [text(link, "name"), text(link, "url")].into_iter().find(|text| !text.is_empty()));
     }
     record.set("description", text(value, "description"));
-    let status = value.get("statusDetails").unwrap_or(&Value::Null);
+    let status = details(value);
     for flag in ["known", "muted", "flaky"] {
         if status.get(flag) == Some(&Value::Bool(true)) {
             record.set(flag, "true");
@@ -169,7 +176,7 @@ fn fill(record: &mut TestRecord, value: &Value) {
     (record.started_at, record.duration_s) = (time("start"), None);
     record.duration_s = record.started_at.zip(time("stop")).map(|(from, to)| to.seconds_since(from)).filter(|took| *took >= 0.0);
     if record.outcome.is_failure() {
-        let details = value.get("statusDetails").unwrap_or(&Value::Null);
+        let details = details(value);
         record.error = error_text(text(details, "message"), text(details, "trace"));
         if text(value, "status").is_empty() && record.error.is_empty() {
             "the test began and did not end".clone_into(&mut record.error);

@@ -3,7 +3,7 @@
 use super::foreign;
 use asterisk_diag::{Code, Diagnostic, Diagnostics, Source, Span};
 
-/// Decodes a file: UTF-8, UTF-16, or Latin-1 (Windows-1252) if an XML declaration names it. Undecodable bytes become U+FFFD; the
+/// Decodes a file: UTF-8, UTF-16 with or without a byte order mark, whatever an XML declaration says, or Latin-1 (Windows-1252) if an XML declaration names it. Undecodable bytes become U+FFFD; the
 /// error of binary data names its format.
 pub fn decode(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Source, Diagnostics> {
     let name = name.into();
@@ -18,9 +18,13 @@ pub fn decode(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Sour
         }
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        // Without a byte order mark, the first character of XML or JSON shows the byte order.
-        [b'<' | b'{' | b'[', 0, ..] => utf16(&bytes, u16::from_le_bytes),
-        [0, b'<' | b'{' | b'[', ..] => utf16(&bytes, u16::from_be_bytes),
+        // Without a byte order mark, the first character of XML or JSON shows the byte order, and so do several of other texts.
+        [b'<' | b'{' | b'[', 0, ..] | [1..=0x7f, 0, 1..=0x7f, 0, 1..=0x7f, 0, 1..=0x7f, 0, ..] => {
+            utf16(&bytes, u16::from_le_bytes)
+        }
+        [0, b'<' | b'{' | b'[', ..] | [0, 1..=0x7f, 0, 1..=0x7f, 0, 1..=0x7f, 0, 1..=0x7f, ..] => {
+            utf16(&bytes, u16::from_be_bytes)
+        }
         _ if bytes.contains(&0) => {
             return Err(refuse(&name, "binary data", "pass a ReportPortal launch in JSON or JUnit XML").into());
         }
@@ -75,7 +79,9 @@ mod tests {
 
     #[test]
     fn texts_are_decoded() {
-        let table: [(&[u8], &str); 8] = [
+        let table: [(&[u8], &str); 10] = [
+            (b"1\0.\0.\x002\0\n\0o\0k\0", "1..2\nok"),
+            (b"\0o\0k\0 \x001", "ok 1"),
             (b"<\0a\0/\0>\0", "<a/>"),
             (b"\0[\0]", "[]"),
             ("é".as_bytes(), "é"),

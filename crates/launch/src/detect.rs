@@ -13,7 +13,8 @@ use std::ptr;
 
 /// The supported formats, as the last words of an error.
 pub(super) const WANTED: &str = "pass a ReportPortal launch (JSON with `run_id`, `name` and `failure_list`), ReportPortal items, JUnit XML, or \
-     results of Visual Studio (TRX), NUnit, xUnit.net, TestNG, Robot Framework, Allure, `go test -json`, TAP or libtest";
+     results of Visual Studio (TRX), NUnit, xUnit.net, TestNG, Robot Framework, Allure, pytest, Jest, Vitest, Mocha, Playwright, TestCafe, \
+     Cucumber, Karate, RSpec, googletest, Catch2, CTest, Bazel, Xcode, Newman, k6, CTRF, `go test -json`, TAP or libtest";
 
 /// The format is detected from this many bytes at the start of an input.
 const HEAD: usize = 64 << 10;
@@ -26,20 +27,24 @@ const MAX_ATTRIBUTES: usize = 100;
 
 /// Detects the format by the first bytes: the root of XML, the keys of JSON, or the first line that is an event or a test point.
 pub(super) fn of_head(head: &[u8]) -> Option<LaunchFormat> {
+    let other = match head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start().first() {
+        Some(b'<') => Some(formats::OTHER_XML),
+        Some(b'{' | b'[') => Some(formats::OTHER_JSON),
+        _ => None,
+    };
+    by_signs(head).or(other)
+}
+
+/// The format that has a sign in the first bytes.
+pub(super) fn by_signs(head: &[u8]) -> Option<LaunchFormat> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let head = &head[..head.len().min(HEAD)];
-    match head.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'<') => Some(of_root(head).unwrap_or(formats::OTHER_XML)),
-        Some(b'{') => {
-            let keys = || formats::of_keys(&HeadKeys::read(head)).unwrap_or(formats::OTHER_JSON);
-            Some(of_line(first_text_line(head)).unwrap_or_else(keys))
-        }
-        Some(b'[') => {
-            let keys = || formats::of_keys(&HeadKeys::read(head)).unwrap_or(formats::OTHER_JSON);
-            Some(of_text(head).unwrap_or_else(keys))
-        }
-        Some(_) => of_text(head),
-        None => None,
+    let by_keys = || formats::of_keys(&HeadKeys::read(head));
+    match head.trim_ascii_start().first()? {
+        b'<' => of_root(head),
+        b'{' => of_line(first_text_line(head)).or_else(by_keys),
+        b'[' => of_text(head).or_else(by_keys),
+        _ => of_text(head),
     }
 }
 
@@ -82,7 +87,7 @@ fn of_root(head: &[u8]) -> Option<LaunchFormat> {
                 let attributes: Vec<String> = attributes.take(MAX_ATTRIBUTES).collect();
                 return formats::of_root(root.local_name().as_ref(), &attributes);
             }
-            Ok(Event::DocType(_) | Event::Eof) | Err(_) => return None,
+            Ok(Event::Eof) | Err(_) => return None,
             Ok(_) => {}
         }
     }

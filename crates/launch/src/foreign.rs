@@ -25,10 +25,9 @@ const USE_JUNIT: &str = "pass a ReportPortal launch or the JUnit XML that the sa
 const NOT_TESTS: &str = "this has no data about failed tests: pass a ReportPortal launch or JUnit XML";
 
 /// Formats of JSON objects: the keys that one has; the first match counts.
-const OBJECTS: [(&[&str], &str, &str); 17] = [
+const OBJECTS: [(&[&str], &str, &str); 16] = [
     (&["runs", "$schema"], "a SARIF report of a static analyser", NOT_TESTS),
     (&["runs", "version"], "a SARIF report of a static analyser", NOT_TESTS),
-    (&["results", "reportFormat"], "a CTRF report", USE_JUNIT),
     (
         &["rust-suites", "test-count"],
         "a list of tests by nextest",

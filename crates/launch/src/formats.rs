@@ -4,8 +4,9 @@ use super::head_keys::HeadKeys;
 use super::launch_builder::LaunchBuilder;
 use super::room::TextRoom;
 use super::{
-    InputPart, allure, catch2, ctest, cucumber, cucumber_messages, go_test, googletest, jest, job_log, junit, libtest, mocha,
-    mochawesome, nunit, playwright, pytest_log, pytest_report, reportportal, robot, surrogates, tap, testng, trx, xunit,
+    InputPart, allure, bazel, catch2, ctest, ctrf, cucumber, cucumber_messages, go_test, googletest, jest, job_log, junit, k6,
+    karate, libtest, mocha, mochawesome, newman, nunit, playwright, playwright_blob, pytest_log, pytest_report, reportportal,
+    robot, rspec, surrogates, tap, testcafe, testng, trx, xcresult, xunit,
 };
 use asterisk_diag::counted;
 use asterisk_diag::{Diagnostics, Source};
@@ -13,7 +14,7 @@ use serde_json::Value;
 use std::io::BufRead;
 
 /// All formats; of several that fit, the first counts.
-static FORMATS: [LaunchFormat; 23] = [
+static FORMATS: [LaunchFormat; 32] = [
     &reportportal::FORMAT,
     &junit::FORMAT,
     &trx::FORMAT,
@@ -37,6 +38,15 @@ static FORMATS: [LaunchFormat; 23] = [
     &catch2::FORMAT,
     &cucumber::FORMAT,
     &cucumber_messages::FORMAT,
+    &rspec::FORMAT,
+    &playwright_blob::FORMAT,
+    &bazel::FORMAT,
+    &xcresult::FORMAT,
+    &ctrf::FORMAT,
+    &k6::FORMAT,
+    &newman::FORMAT,
+    &testcafe::FORMAT,
+    &karate::FORMAT,
 ];
 
 /// The reader of XML that no row of the table recognises: its errors say what the document looks like.

@@ -314,7 +314,7 @@ pub fn is_not_a_launch(found: &Diagnostics) -> bool {
             Code::IngestJsonSyntax | Code::IngestXmlSyntax | Code::IngestDoctype | Code::IngestTruncated | Code::IngestTooDeep,
         ) => {
             let text = one.primary().map_or("", |label| label.source.text());
-            !MARKS.iter().any(|mark| text.contains(mark))
+            !MARKS.iter().any(|mark| text.contains(mark)) && detect::by_signs(text.as_bytes()).is_none()
         }
         _ => false,
     })

@@ -38,6 +38,7 @@ fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
         spans: Vec::new(),
         root_span: None,
         root_named: false,
+        root_counts: false,
         without_output: Vec::new(),
         nameless: Vec::new(),
         part: InputPart::default(),
@@ -79,6 +80,11 @@ fn declared(element: &Element) -> u64 {
     count("failures").saturating_add(count("errors"))
 }
 
+/// The number of tests that an element declares.
+fn declared_tests(element: &Element) -> u64 {
+    element.attribute("tests").and_then(|count| count.parse().ok()).unwrap_or(0)
+}
+
 /// An open suite.
 struct OpenSuite {
     /// The names from the outermost suite to this one, without the launch's own.
@@ -89,6 +95,8 @@ struct OpenSuite {
     first_case: usize,
     /// Its tests that may occur more than once.
     repeats: Repeats,
+    /// Whether it has no tests and no suites.
+    is_empty: bool,
 }
 
 struct JunitReader<'s> {
@@ -101,6 +109,8 @@ struct JunitReader<'s> {
     spans: Vec<(Timestamp, Timestamp)>,
     root_span: Option<(Timestamp, Timestamp)>,
     root_named: bool,
+    /// Whether the root counts tests or failures; if not, its suites do.
+    root_counts: bool,
     /// Cases without output of their own.
     without_output: Vec<usize>,
     /// The lines of failed tests without a name.
@@ -122,7 +132,8 @@ impl Visitor for JunitReader<'_> {
         root.attribute("name").unwrap_or_default().clone_into(&mut launch.name);
         self.root_named = !launch.name.is_empty();
         self.root_span = span_of(root);
-        self.counts.declared = declared(root);
+        (self.counts.declared, self.counts.declared_tests) = (declared(root), declared_tests(root));
+        self.root_counts = root.attribute("tests").or(root.attribute("failures")).is_some();
         Ok(())
     }
 
@@ -148,22 +159,36 @@ impl Visitor for JunitReader<'_> {
         }
         let file = suite.attribute("file").or(suite.attribute("filepath")).map(str::to_owned);
         let file = file.or_else(|| outer.and_then(|outer| outer.file.clone()));
+        if let Some(outer) = self.open.last_mut() {
+            outer.is_empty = false;
+        }
+        if self.open.len() == 1 && !self.root_counts {
+            self.counts.declared = self.counts.declared.saturating_add(declared(suite));
+            self.counts.declared_tests = self.counts.declared_tests.saturating_add(declared_tests(suite));
+        }
         if self.open.len() == 1 {
             self.spans.extend(span_of(suite));
             if !self.root_named && self.part.launch.name.is_empty() {
                 name.clone_into(&mut self.part.launch.name);
             }
         }
-        self.open.push(OpenSuite { path, file, first_case: self.part.launch.cases.len(), repeats: Repeats::default() });
+        let first_case = self.part.launch.cases.len();
+        self.open.push(OpenSuite { path, file, first_case, repeats: Repeats::default(), is_empty: true });
     }
 
     fn test(&mut self, test: &Element, suite: &Element) {
         let outcome = junit_case::outcome(test);
-        let Some(place) = self.open.last() else { return };
+        let Some(place) = self.open.last_mut() else { return };
+        place.is_empty = false;
+        self.counts.tests += 1;
         let full_name = junit_case::full_name(test, &place.path);
         let (suite_name, name) = junit_case::names(test, &place.path);
         let identity = TestIdentity::new(&suite_name, &name);
-        self.counts.failing += u64::from(outcome.is_failure());
+        if outcome.is_failure() {
+            // Some tools count each failure of a test.
+            let failures = test.children.iter().filter(|child| matches!(child.name.as_str(), "failure" | "error")).count();
+            self.counts.failing += failures.max(1) as u64;
+        }
         // Tests without names are never repeats of each other.
         let open = self.open.last_mut().filter(|_| !junit_case::is_nameless(test));
         let repeated = open.and_then(|open| open.repeats.seen(suite, &full_name));
@@ -190,7 +215,10 @@ impl Visitor for JunitReader<'_> {
                 attributes::add(&mut self.part.launch.attributes, name, value);
             }
         }
-        if suite.children.iter().any(|child| matches!(child.name.as_str(), "failure" | "error")) {
+        let is_empty = self.open.last().is_some_and(|open| open.is_empty);
+        if suite.children.iter().any(|child| matches!(child.name.as_str(), "failure" | "error"))
+            || is_empty && declared(suite) > 0
+        {
             self.failed_suite(suite);
         }
         let Some(open) = self.open.pop() else { return };
@@ -281,7 +309,7 @@ impl JunitReader<'_> {
         Some(index)
     }
 
-    /// Adds a suite that failed by itself: it did not compile, or its setup failed.
+    /// Adds a suite that failed by itself: it did not compile, or its setup failed. It may say no more than that.
     fn failed_suite(&mut self, suite: &Element) {
         let outcome = if suite.children("failure").next().is_some() { TestOutcome::Failed } else { TestOutcome::Error };
         self.counts.failing += 1;

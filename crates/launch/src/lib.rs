@@ -1,10 +1,10 @@
 //! Reads launches of test results: a text in, a [`Launch`] out, whichever tool wrote it.
 //!
-//! The format is detected by content, never by a file's name (`detect`): a ReportPortal launch (`failure_list`), ReportPortal
-//! items (a page of the API or a bare list), JUnit XML in its dialects, TRX, `NUnit`, xUnit.net, `TestNG`, Robot Framework,
-//! Allure, the events of `go test -json` and of libtest, TAP. For anything else, the error names the format it looks like. Texts
-//! are cleaned of terminal escapes and markup, long ones are cut with the cut recorded, and [`Launch::notes`] lists what was left
-//! out. Lists are read element by element and suites test by test: only the failures themselves are held in memory.
+//! The format is detected by content, never by a file's name (`detect`), with the table in `formats`: ReportPortal, JUnit XML in
+//! its dialects, and the reports of some twenty-five other tools. For anything else, the error names the format it looks like.
+//! Texts are cleaned of terminal escapes and markup, long ones are cut with the cut recorded, and [`Launch::notes`] lists what was
+//! left out. XML and streams of events are read test by test, so that only the failures are held in memory; of a JSON report, only
+//! the fields that are needed.
 //!
 //! # Example
 //!
@@ -15,9 +15,11 @@
 mod allure;
 mod attempts;
 mod attributes;
+mod bazel;
 mod catch2;
 mod clean;
 mod ctest;
+mod ctrf;
 mod cucumber;
 mod cucumber_message;
 mod cucumber_messages;
@@ -46,6 +48,8 @@ mod junit_failure;
 mod junit_repeat;
 mod junit_retry;
 mod junit_title;
+mod k6;
+mod karate;
 mod launch_builder;
 mod libtest;
 mod lines;
@@ -55,26 +59,31 @@ mod markup;
 mod merge;
 mod mocha;
 mod mochawesome;
+mod newman;
 mod nunit;
 mod outcome_counts;
 mod part;
 mod playwright;
+mod playwright_blob;
 mod pytest_log;
 mod pytest_report;
 mod reportportal;
 mod rerun;
 mod robot;
 mod room;
+mod rspec;
 mod stream;
 mod surrogates;
 mod tap;
 mod tap_diagnostics;
+mod testcafe;
 mod testng;
 mod texts;
 mod times;
 mod tree;
 mod trx;
 mod unique;
+mod xcresult;
 mod xml;
 mod xunit;
 

@@ -66,7 +66,8 @@ impl OutcomeCounts {
     /// Sets the launch's status, and notes flaky tests, missing failures and cut texts. Whether a launch without failures passed is
     /// unknown if its end is missing.
     pub(super) fn finish(&self, launch: &mut Launch, texts: &TextBudget, is_cut: bool) {
-        let is_doubtful = is_cut || self.declared > self.failing || self.says_failed && self.failing == 0;
+        let is_doubtful =
+            is_cut || self.declared > self.failing || self.declared_tests > self.tests || self.says_failed && self.failing == 0;
         launch.status = match (launch.cases.is_empty(), is_doubtful) {
             (false, _) => Some("FAILED".to_owned()),
             (true, false) => Some("PASSED".to_owned()),

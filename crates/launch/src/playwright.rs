@@ -83,7 +83,7 @@ struct PlaywrightTest {
 pub(super) struct PlaywrightResult {
     pub(super) status: Text,
     pub(super) duration: Number,
-    start_time: Text,
+    pub(super) start_time: Text,
     error: Loose<PlaywrightError>,
     pub(super) errors: List<PlaywrightError>,
     stdout: List<PlaywrightOutput>,
@@ -142,7 +142,7 @@ impl PlaywrightError {
 }
 
 impl PlaywrightResult {
-    fn error_text(&self) -> String {
+    pub(super) fn error_text(&self) -> String {
         let texts: Vec<String> = self.errors.iter().map(PlaywrightError::text).filter(|text| !text.is_empty()).collect();
         let text = if texts.is_empty() { self.error.text() } else { texts.join("\n\n") };
         match &*self.status {

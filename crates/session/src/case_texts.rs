@@ -17,7 +17,7 @@ impl Session {
     /// without a store.
     pub fn case_texts(&self, launches: &[PathBuf]) -> Result<Vec<(String, String)>, SessionError> {
         if !launches.is_empty() {
-            return Ok(input::launch(launches, self.setup.environment.input(), &Arc::default())?
+            return Ok(input::launch(&LaunchFiles::of(launches), self.setup.environment.input(), &Arc::default())?
                 .cases
                 .iter()
                 .take(MOST)

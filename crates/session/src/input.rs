@@ -1,6 +1,6 @@
 //! The launch to analyse, from files and directories.
 
-use super::{Session, SessionError};
+use super::{LaunchFiles, Session, SessionError};
 use asterisk_base::environment::InputStream;
 use asterisk_base::model::Launch;
 use asterisk_diag::{Code, Diagnostic, Diagnostics};
@@ -8,6 +8,7 @@ use asterisk_evidence::Masker;
 use asterisk_files::{FileError, FoundReports, InputFile, list_inputs};
 use asterisk_launch::{InputError, LaunchMerger, TextLimits, is_not_a_launch};
 use std::collections::HashSet;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,9 +17,12 @@ const MAX_NAMED: usize = 5;
 
 /// Reads all of them as one launch. A file that was named must be a launch; of those found in a directory, others are skipped
 /// with a note. A launch that is damaged is an error either way: its failures would be missed.
-pub(super) fn launch(paths: &[PathBuf], stdin: &InputStream, masker: &Arc<Masker>) -> Result<Launch, SessionError> {
+pub(super) fn launch(files: &LaunchFiles, stdin: &InputStream, masker: &Arc<Masker>) -> Result<Launch, SessionError> {
+    let paths = &files.paths;
     let listed = list_inputs(paths)?;
-    let InputReading { merger, mut others, texts, mut wrong, gaps, .. } = InputReading::of(&listed.inputs, stdin, masker)?;
+    let baseline = baseline(&files.baseline_logs, stdin)?;
+    let InputReading { merger, mut others, texts, mut wrong, gaps, .. } =
+        InputReading::of(&listed.inputs, stdin, masker, &baseline)?;
     if merger.is_empty() {
         others.extend(texts);
     }
@@ -61,10 +65,17 @@ pub struct ReadReports {
 impl Session {
     /// Reads the reports that were found below a directory. Those that usually repeat others are read if one of their failures is in no other
     /// report. A damaged report is an error.
-    pub fn read_reports(&self, found: &FoundReports, masker: &Arc<Masker>) -> Result<ReadReports, SessionError> {
+    /// A line of a job log that a log among `baseline_logs` has, too, is no evidence.
+    pub fn read_reports(
+        &self,
+        found: &FoundReports,
+        baseline_logs: &[PathBuf],
+        masker: &Arc<Masker>,
+    ) -> Result<ReadReports, SessionError> {
         let stdin = self.setup.environment.input();
-        let first = InputReading::of(&found.files, stdin, masker)?;
-        let more = InputReading::of(&found.repeating, stdin, masker)?;
+        let baseline = &baseline(baseline_logs, stdin)?;
+        let first = InputReading::of(&found.files, stdin, masker, baseline)?;
+        let more = InputReading::of(&found.repeating, stdin, masker, baseline)?;
         let mut skipped = found.skipped.clone();
         skipped.extend(first.others.iter().chain(&more.others).map(|(file, other)| {
             let why = other.strip_prefix(&format!("{file} is not a test report; ")).unwrap_or(other);
@@ -87,7 +98,7 @@ impl Session {
             }
             (_, false) => {
                 let all = [read, again].concat();
-                (Some(InputReading::of(&all, stdin, masker)?.merger.finish()), all)
+                (Some(InputReading::of(&all, stdin, masker, baseline)?.merger.finish()), all)
             }
         };
         let launch = launch.map(|mut launch| {
@@ -98,6 +109,17 @@ impl Session {
         });
         Ok(ReadReports { launch, read, skipped })
     }
+}
+
+/// The texts of logs of jobs that passed.
+fn baseline(paths: &[PathBuf], stdin: &InputStream) -> Result<Vec<String>, SessionError> {
+    let text = |input: &InputFile| {
+        let mut bytes = Vec::new();
+        let read = input.open(stdin).and_then(|mut file| file.read_to_end(&mut bytes));
+        read.map_err(|source| FileError::Io { path: input.path.clone(), source })?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    list_inputs(paths)?.inputs.iter().map(text).collect()
 }
 
 /// Inputs read one after another.
@@ -116,8 +138,8 @@ struct InputReading {
 }
 
 impl InputReading {
-    fn of(inputs: &[InputFile], stdin: &InputStream, masker: &Arc<Masker>) -> Result<Self, SessionError> {
-        let merger = LaunchMerger::new(TextLimits::default()).masking(Arc::clone(masker));
+    fn of(inputs: &[InputFile], stdin: &InputStream, masker: &Arc<Masker>, baseline: &[String]) -> Result<Self, SessionError> {
+        let merger = LaunchMerger::new(TextLimits::default()).masking(Arc::clone(masker)).compared_to(baseline);
         let (read, others, texts, gaps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut reading = Self { merger, read, others, texts, wrong: Diagnostics::new(), gaps };
         for input in inputs {

@@ -48,7 +48,7 @@ fn found(
         cases: cases.to_vec(),
         dry_run: true,
         settings: RunSettings { no_recall: true, ..RunSettings::default() },
-        ..RunSpec::of(RunInputs::Files(vec![launch.to_owned()]))
+        ..RunSpec::of(RunInputs::Files(LaunchFiles::of(&[launch.to_owned()])))
     };
     let result = Session::new(setup).run(&spec, &(), stop)?;
     let mut all = Vec::new();

@@ -88,7 +88,7 @@ pub use prompt::Prompt;
 pub use recorded::{Record, RecordedTexts};
 pub use resume::{ResumeSpec, RunOrigin};
 pub use route::{RouteState, RouteVisit, Routed};
-pub use run::{RunInputs, RunSpec};
+pub use run::{LaunchFiles, RunInputs, RunSpec};
 pub use run_settings::{RunSettings, RunSources};
 use serde_json::{Map, Value};
 pub use setup::{AuditSettings, Files, KEEP, Setup, TextSettings, Via, refuse_secret};

@@ -161,7 +161,7 @@ impl Session {
 
     /// Reads files and directories as one launch, masked.
     pub fn read_launch(&self, paths: &[PathBuf], masker: &Arc<Masker>) -> Result<Launch, SessionError> {
-        super::input::launch(paths, self.setup.environment.input(), masker)
+        super::input::launch(&LaunchFiles::of(paths), self.setup.environment.input(), masker)
     }
 
     /// The data files, by stem.

@@ -36,7 +36,22 @@ pub enum RunInputs {
     /// The launch of this number or uuid, from ReportPortal.
     Launch(String),
     /// These files and all launches below these directories; `-` is standard input.
-    Files(Vec<PathBuf>),
+    Files(LaunchFiles),
+}
+
+/// The files of a launch.
+#[derive(Clone, Debug, Default)]
+pub struct LaunchFiles {
+    pub paths: Vec<PathBuf>,
+    /// Logs of earlier jobs that passed: the lines that these have, too, are left out of the evidence.
+    pub baseline_logs: Vec<PathBuf>,
+}
+
+impl LaunchFiles {
+    /// These files and directories.
+    pub fn of(paths: &[PathBuf]) -> Self {
+        Self { paths: paths.to_vec(), baseline_logs: Vec::new() }
+    }
 }
 
 /// A run to begin.
@@ -208,7 +223,7 @@ impl Session {
                 (Launch { run_id: "none".into(), name: "none".into(), cases: vec![case], ..Launch::default() }, None)
             }
             RunInputs::Given(launch) => (Launch::clone(launch), None),
-            RunInputs::Files(paths) => (super::input::launch(paths, self.setup.environment.input(), &masker())?, None),
+            RunInputs::Files(files) => (super::input::launch(files, self.setup.environment.input(), &masker())?, None),
             RunInputs::Launch(id) => {
                 let (launch, place) = self.fetch(id, &masker(), &|done, of| watch.fetched(done, of), stop)?;
                 (launch, Some(place))

@@ -5,7 +5,7 @@ use super::{attribute, case, fixture, ids, read_all, text};
 use asterisk_base::model::Launch;
 use asterisk_diag::Source;
 
-fn totals(launch: &Launch) -> [u64; 5] {
+pub(super) fn totals(launch: &Launch) -> [u64; 5] {
     ["total", "passed", "failed", "skipped", "flaky"].map(|outcome| launch.totals.get(outcome).copied().unwrap_or(0))
 }
 

@@ -7,7 +7,7 @@ use asterisk_diag::Source;
 use std::fmt::Write;
 
 /// The fixtures of formats other than JUnit and ReportPortal, one file each.
-pub(super) const FILES: [&str; 29] = [
+pub(super) const FILES: [&str; 39] = [
     "mstest.trx",
     "nunit2.xml",
     "nunit3.xml",
@@ -37,6 +37,16 @@ pub(super) const FILES: [&str; 29] = [
     "catch2.xml",
     "cucumber.json",
     "cucumber.ndjson",
+    "rspec.json",
+    "playwright-blob.jsonl",
+    "bazel-events.jsonl",
+    "xcresult-tests.json",
+    "ctrf.json",
+    "k6-summary.json",
+    "k6-handle-summary.json",
+    "newman.json",
+    "testcafe.json",
+    "karate.json",
 ];
 
 /// The files of a directory of Allure results, by name.
@@ -135,6 +145,7 @@ fn a_truncated_file_loses_only_what_follows() {
             "pytest",
             "libtest",
             "cucumber.ndjson",
+            "bazel-events",
         ];
         let is_open = open.iter().any(|open| name.starts_with(open));
         let mut most = 0;

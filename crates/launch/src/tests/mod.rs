@@ -4,12 +4,15 @@
 
 mod any_input;
 mod bounds;
+mod bugs;
 mod dialects;
 mod formats;
 mod job_logs;
 mod outcomes;
 mod refusals;
 mod runners;
+
+use dialects::totals;
 
 use super::*;
 use asterisk_base::model::Case;
