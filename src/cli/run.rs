@@ -18,7 +18,9 @@ use asterisk_pipeline::NodeIx;
 use asterisk_project::CurrentProject;
 use asterisk_report::{Gate, RunReport};
 use asterisk_session::reload::LoadProject;
-use asterisk_session::{ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, SessionError, Via};
+use asterisk_session::{
+    LaunchFiles, ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, SessionError, Via,
+};
 use asterisk_store::Durability;
 use asterisk_walk::{Plan, RuleFailures, WalkStatus};
 use clap::{Args, ValueEnum};

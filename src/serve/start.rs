@@ -8,8 +8,8 @@ use asterisk_adapters::agent::{MCP, QueueClosed, StepQueue};
 use asterisk_base::model::Case;
 use asterisk_report as report;
 use asterisk_session::{
-    Files, ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, SessionError, StartedRun, Via,
-    refuse_secret,
+    Files, LaunchFiles, ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, SessionError, StartedRun,
+    Via, refuse_secret,
 };
 use asterisk_store::Durability;
 use asterisk_walk::{Event, WalkStatus};

@@ -6,7 +6,7 @@ use crate::harness::{Project, repository};
 use asterisk_base::clock::{FixedClock, Timestamp};
 use asterisk_decisions::replay::{ReplayReport, ReplaySpec, replay};
 use asterisk_diag::Source;
-use asterisk_session::{RunInputs, RunResult, RunSettings, RunSpec, Session, Setup, TextSettings, Via};
+use asterisk_session::{LaunchFiles, RunInputs, RunResult, RunSettings, RunSpec, Session, Setup, TextSettings, Via};
 use asterisk_store::Store;
 use asterisk_walk::EventBody;
 use proptest::prelude::*;

@@ -4,7 +4,7 @@
 use asterisk_base::clock::{FixedClock, Timestamp};
 use asterisk_diag::Diagnostics;
 use asterisk_report as report;
-use asterisk_session::{KEEP, ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, Setup};
+use asterisk_session::{KEEP, LaunchFiles, ResumeSpec, RunInputs, RunListener, RunResult, RunSettings, RunSpec, Session, Setup};
 use asterisk_store::{Durability, Store};
 use asterisk_walk::{Event, EventBody, WalkStatus};
 use proptest::prelude::*;

@@ -1,5 +1,6 @@
 //! The texts of cases: those of launches, or the latest of the store.
 
+use super::LaunchFiles;
 use super::{Session, SessionError, input};
 use asterisk_base::model::Case;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Investigating a launch for a goal: the default pipeline by its scripts, in memory.
 
-use super::run::{RunInputs, RunSpec};
+use super::run::{LaunchFiles, RunInputs, RunSpec};
 use super::{RunSettings, Session, SessionError};
 use serde_json::{Map, Value, json};
 use std::path::Path;

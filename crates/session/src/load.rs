@@ -1,5 +1,6 @@
 //! Reading a project's texts, and linking them.
 
+use super::LaunchFiles;
 use super::setup::MEMORY_SCRIPT;
 use super::{Session, SessionError, Setup};
 use asterisk_base::model::Launch;
