@@ -56,11 +56,11 @@ pub(super) const OTHER_XML: LaunchFormat = &junit::FORMAT;
 pub(super) const OTHER_JSON: LaunchFormat = &reportportal::FORMAT;
 
 /// A row of the table.
-pub(super) type LaunchFormat = &'static ReportFormat;
+pub(super) type LaunchFormat = &'static FormatRow;
 
 /// A format of test reports.
 #[derive(Debug)]
-pub(super) struct ReportFormat {
+pub(super) struct FormatRow {
     /// Its name in reports.
     pub(super) name: &'static str,
     /// How it is recognised: one of these suffices.
