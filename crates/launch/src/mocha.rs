@@ -92,6 +92,10 @@ fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
         let failed: HashSet<u64> = report.failures.iter().map(MochaTest::key).collect();
         let mut tests = HashSet::new();
         for test in report.tests {
+            if test.title.is_empty() && test.full_title.is_empty() {
+                builder.no_outcome("");
+                continue;
+            }
             let key = test.key();
             tests.insert(key);
             let outcome = if !test.err.message.is_empty() || !test.err.stack.is_empty() || failed.contains(&key) {

@@ -197,6 +197,10 @@ fn read_execution(execution: &NewmanExecution, path: &str, builder: &mut LaunchB
         }
     }
     for assertion in &*execution.assertions {
+        if assertion.assertion.is_empty() && assertion.error.is_none() {
+            builder.no_outcome(path);
+            continue;
+        }
         let outcome = match &assertion.error {
             Some(_) => TestOutcome::Failed,
             None if assertion.skipped.0 => TestOutcome::Skipped,

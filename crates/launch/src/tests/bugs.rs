@@ -134,7 +134,22 @@ fn json_reports_are_never_green_if_the_run_failed() {
         (r#"{"numFailedTests": 2, "testResults": []}"#, vec![], "the file counts 2 failures, but has 0"),
         (r#"{"exitcode": 3, "tests": [], "summary": {}}"#, vec![], "the file says that the run failed, but has no failure"),
         (r#"{"tests": 2, "disabled": 0, "testsuites": []}"#, vec![], "the file counts 2 tests, but has 0"),
-        (r#"{"stats": {"passes": 1, "failures": 0}, "tests": [{"title": "a"}, 7]}"#, vec![], ""),
+        (r#"{"stats": {"passes": 1, "failures": 0}, "tests": [{"title": "a"}, 7]}"#, vec![], "x: test `` has no outcome"),
+        (
+            r#"{"collection": {"info": {}}, "run": {"executions": [{"assertions": [7, {"assertion": "a", "error": "x"}]}]}}"#,
+            vec!["a"],
+            "x: test `` has no outcome",
+        ),
+        (
+            r#"[{"keyword": "Feature", "elements": [{"name": "a", "steps": [{"result": []}]}]}]"#,
+            vec![],
+            "x: test `a` has no outcome",
+        ),
+        (
+            r#"{"results": {"tool": {}, "summary": {}, "tests": [{"name": "a", "status": []}]}}"#,
+            vec![],
+            "x: test `a` has no outcome",
+        ),
         (r#"{"testNodes": [{"nodeType": "Test Case", "name": "a"}], "devices": []}"#, vec![], "x: test `a` has no outcome"),
     ] {
         let launch = read(&text(report)).unwrap_or_else(|found| panic!("{report}: {found}"));
