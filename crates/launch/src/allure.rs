@@ -3,7 +3,7 @@
 //! Files come in any order. The results in a directory form one launch; results with the same history are attempts, ordered by
 //! time; a failed fixture is a case of its own.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::room::TextRoom;
 use super::{InputPart, cut, json_span, texts, times};
@@ -37,7 +37,7 @@ pub(super) enum AllureFile {
 }
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "Allure",
     signs: &[
         FormatSign::Keys(&["uuid", "historyId|statusDetails|stage|labels|steps", "name|fullName|status"]),

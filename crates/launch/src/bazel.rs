@@ -2,10 +2,10 @@
 //!
 //! Runs and shards of a test are told apart, its attempts are attempts. A target that did not build is a case.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::lines::push_bounded;
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::{InputPart, json_events, texts, times};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
@@ -14,8 +14,8 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat =
-    ReportFormat { name: "Bazel build events", signs: &[FormatSign::Event(is_event)], is_json: true, read };
+pub(super) static FORMAT: FormatRow =
+    FormatRow { name: "Bazel build events", signs: &[FormatSign::Event(is_event)], is_json: true, read };
 
 /// The maximum bytes of what the build printed.
 const MAX_OUTPUT: usize = 64 << 10;
@@ -30,8 +30,8 @@ fn is_event(line: &Value) -> bool {
 #[serde(rename_all = "camelCase", default)]
 struct BuildEvent {
     id: Loose<EventId>,
-    progress: Option<Loose<Progress>>,
-    test_result: Option<Loose<TestResult>>,
+    progress: Option<Loose<BuildProgress>>,
+    test_result: Option<Loose<BuildTestResult>>,
     action: Option<Loose<Action>>,
     completed: Option<Loose<Completed>>,
     aborted: Option<Loose<Aborted>>,
@@ -48,38 +48,38 @@ struct EventId {
     action_completed: Loose<Target>,
     target_completed: Loose<Target>,
     target_configured: Loose<Target>,
-    pattern: Loose<Pattern>,
+    pattern: Loose<BuildPattern>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Target {
     label: Text,
-    run: Number,
-    shard: Number,
+    run: JsonNumber,
+    shard: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Pattern {
+struct BuildPattern {
     pattern: List<Text>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Progress {
+struct BuildProgress {
     stderr: Text,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct TestResult {
+struct BuildTestResult {
     status: Text,
     status_details: Text,
     test_attempt_start: Text,
-    test_attempt_start_millis_epoch: Number,
+    test_attempt_start_millis_epoch: JsonNumber,
     test_attempt_duration: Text,
-    test_attempt_duration_millis: Number,
+    test_attempt_duration_millis: JsonNumber,
     test_action_output: List<Output>,
 }
 
@@ -97,13 +97,13 @@ struct Action {
     #[serde(rename = "type")]
     kind: Text,
     exit_code: Text,
-    failure_detail: Loose<Detail>,
+    failure_detail: Loose<BuildFailure>,
     stderr: Loose<Output>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Detail {
+struct BuildFailure {
     message: Text,
 }
 
@@ -111,7 +111,7 @@ struct Detail {
 #[serde(rename_all = "camelCase", default)]
 struct Completed {
     success: Loose<bool>,
-    failure_detail: Loose<Detail>,
+    failure_detail: Loose<BuildFailure>,
 }
 
 #[derive(Default, Deserialize)]
@@ -126,7 +126,7 @@ struct Aborted {
 struct Started {
     uuid: Text,
     start_time: Text,
-    start_time_millis: Number,
+    start_time_millis: JsonNumber,
     command: Text,
 }
 
@@ -135,14 +135,14 @@ struct Started {
 struct Finished {
     exit_code: Loose<ExitCode>,
     finish_time: Text,
-    finish_time_millis: Number,
+    finish_time_millis: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ExitCode {
     name: Text,
-    code: Number,
+    code: JsonNumber,
 }
 
 #[derive(Default)]
@@ -235,7 +235,7 @@ impl BuildReader {
     }
 }
 
-fn test(target: &Target, result: &TestResult) -> TestRecord {
+fn test(target: &Target, result: &BuildTestResult) -> TestRecord {
     let outcome = match &*result.status {
         "PASSED" => TestOutcome::Passed,
         "FLAKY" => TestOutcome::Flaky,

@@ -3,7 +3,7 @@
 //! The expressions of a failed test with their sections become its error.
 
 use super::InputPart;
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::times;
 use super::xml::{self, Element, Visitor};
@@ -12,7 +12,7 @@ use asterisk_diag::{Diagnostic, Diagnostics};
 use std::fmt::Write as _;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "Catch2 XML",
     signs: &[FormatSign::Root("Catch", &[]), FormatSign::Root("Catch2TestRun", &[])],
     is_json: false,

@@ -3,7 +3,7 @@
 //! A build error is a case, called after its source file; so is a test whose program was not built. The output of a test may be
 //! packed.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, detect, texts, times};
@@ -15,8 +15,8 @@ use flate2::read::{GzDecoder, ZlibDecoder};
 use std::io::Read;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat =
-    ReportFormat { name: "CTest", signs: &[FormatSign::Root("Site", &["BuildStamp|BuildName|Generator"])], is_json: false, read };
+pub(super) static FORMAT: FormatRow =
+    FormatRow { name: "CTest", signs: &[FormatSign::Root("Site", &["BuildStamp|BuildName|Generator"])], is_json: false, read };
 
 /// The maximum bytes of a test's output.
 const MAX_OUTPUT: u64 = 256 << 10;

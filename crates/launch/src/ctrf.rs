@@ -1,15 +1,15 @@
 //! Reads the Common Test Report Format (CTRF).
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::{InputPart, json_report};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
 use serde::Deserialize;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "CTRF",
     signs: &[
         FormatSign::Keys(&["reportFormat", "results"]),
@@ -44,10 +44,10 @@ struct CtrfTool {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct CtrfSummary {
-    tests: Number,
-    failed: Number,
-    start: Number,
-    stop: Number,
+    tests: JsonNumber,
+    failed: JsonNumber,
+    start: JsonNumber,
+    stop: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -67,15 +67,15 @@ struct CtrfTest {
     name: Text,
     status: Text,
     raw_status: Text,
-    duration: Number,
-    start: Number,
+    duration: JsonNumber,
+    start: JsonNumber,
     suite: List<Text>,
     message: Text,
     trace: Text,
     snippet: Text,
     file_path: Text,
-    line: Number,
-    retries: Number,
+    line: JsonNumber,
+    retries: JsonNumber,
     flaky: Loose<bool>,
     browser: Text,
     tags: List<Text>,

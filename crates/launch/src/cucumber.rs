@@ -3,9 +3,9 @@
 //! A scenario with a step that failed, is undefined, ambiguous or pending has failed. The rows of an outline are told apart by their
 //! order; a scenario that occurs again at its line is another attempt.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::{InputPart, json_report};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "Cucumber JSON",
     signs: &[FormatSign::Element(&["keyword|uri", "elements|elements.steps"])],
     is_json: true,
@@ -36,7 +36,7 @@ struct CucumberElement {
     kind: Text,
     keyword: Text,
     name: Text,
-    line: Number,
+    line: JsonNumber,
     start_timestamp: Text,
     tags: List<CucumberTag>,
     before: List<CucumberStep>,
@@ -73,20 +73,20 @@ struct CucumberPlace {
 #[serde(default)]
 struct CucumberResult {
     status: Text,
-    duration: Number,
+    duration: JsonNumber,
     error_message: Text,
 }
 
 /// The steps of a scenario as they are read.
 #[derive(Default)]
-pub(super) struct StepLog {
+pub(super) struct ScenarioLog {
     /// The worst status so far.
     worst: Option<TestOutcome>,
     error: String,
     log: String,
 }
 
-impl StepLog {
+impl ScenarioLog {
     /// Adds a step with its status in lower case.
     pub(super) fn step(&mut self, name: &str, status: &str, message: &str, output: &str) {
         // Writing to a string cannot fail.
@@ -167,7 +167,7 @@ fn scenario(
     background: Option<&CucumberElement>,
     builder: &mut LaunchBuilder,
 ) {
-    let mut log = StepLog::default();
+    let mut log = ScenarioLog::default();
     let mut nanos = 0.0;
     let before = element.before.iter().map(|hook| ("before", hook));
     let steps = background.iter().flat_map(|background| &*background.steps).chain(&*element.steps);

@@ -1,6 +1,6 @@
 //! The messages of Cucumber, with the fields that are read.
 
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::times;
 use asterisk_base::clock::Timestamp;
 use serde::Deserialize;
@@ -12,12 +12,12 @@ pub(super) struct Message {
     pub(super) pickle: Option<Loose<Pickle>>,
     pub(super) hook: Option<Loose<Hook>>,
     pub(super) test_case: Option<Loose<TestCase>>,
-    pub(super) test_run_started: Option<Loose<Begin>>,
-    pub(super) test_case_started: Option<Loose<Begin>>,
-    pub(super) test_step_finished: Option<Loose<StepEnd>>,
+    pub(super) test_run_started: Option<Loose<MessageBegin>>,
+    pub(super) test_case_started: Option<Loose<MessageBegin>>,
+    pub(super) test_step_finished: Option<Loose<MessageStepEnd>>,
     pub(super) attachment: Option<Loose<Attachment>>,
     pub(super) test_case_finished: Option<Loose<CaseEnd>>,
-    pub(super) test_run_hook_started: Option<Loose<Begin>>,
+    pub(super) test_run_hook_started: Option<Loose<MessageBegin>>,
     pub(super) test_run_hook_finished: Option<Loose<HookEnd>>,
     pub(super) parse_error: Option<Loose<ParseError>>,
     pub(super) test_run_finished: Option<Loose<RunEnd>>,
@@ -42,12 +42,12 @@ pub(super) struct Feature {
 #[serde(default)]
 pub(super) struct Child {
     pub(super) rule: Option<Loose<Feature>>,
-    pub(super) scenario: Option<Loose<Scenario>>,
+    pub(super) scenario: Option<Loose<MessageScenario>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Scenario {
+pub(super) struct MessageScenario {
     pub(super) id: Text,
     pub(super) location: Loose<Location>,
     pub(super) examples: List<Examples>,
@@ -56,13 +56,13 @@ pub(super) struct Scenario {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Examples {
-    pub(super) table_body: List<Scenario>,
+    pub(super) table_body: List<MessageScenario>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Location {
-    pub(super) line: Number,
+    pub(super) line: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -114,7 +114,7 @@ pub(super) struct TestStep {
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Begin {
+pub(super) struct MessageBegin {
     pub(super) id: Text,
     pub(super) test_case_id: Text,
     pub(super) hook_id: Text,
@@ -124,23 +124,23 @@ pub(super) struct Begin {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Moment {
-    pub(super) seconds: Number,
-    pub(super) nanos: Number,
+    pub(super) seconds: JsonNumber,
+    pub(super) nanos: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct StepEnd {
+pub(super) struct MessageStepEnd {
     pub(super) test_case_started_id: Text,
     #[serde(rename = "testStepId")]
     pub(super) step_id: Text,
     #[serde(rename = "testStepResult")]
-    pub(super) result: Loose<StepResult>,
+    pub(super) result: Loose<MessageStepResult>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct StepResult {
+pub(super) struct MessageStepResult {
     pub(super) status: Text,
     pub(super) message: Text,
 }
@@ -164,7 +164,7 @@ pub(super) struct CaseEnd {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct HookEnd {
     pub(super) test_run_hook_started_id: Text,
-    pub(super) result: Loose<StepResult>,
+    pub(super) result: Loose<MessageStepResult>,
 }
 
 #[derive(Default, Deserialize)]
@@ -184,9 +184,9 @@ pub(super) struct ParseSource {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct RunEnd {
-    pub(super) success: Loose<Option<bool>>,
+    pub(super) success: Option<Loose<bool>>,
     pub(super) message: Text,
-    pub(super) exception: Loose<StepResult>,
+    pub(super) exception: Loose<MessageStepResult>,
     pub(super) timestamp: Loose<Moment>,
 }
 

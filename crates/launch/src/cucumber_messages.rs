@@ -2,9 +2,9 @@
 //!
 //! Feature files that could not be parsed and hooks of the run that failed are cases, and so is a scenario that began and did not end.
 
-use super::cucumber::{ScenarioNames, StepLog};
-use super::cucumber_message::{CaseEnd, Message, Pickle, Scenario, StepEnd, TestCase};
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::cucumber::{ScenarioLog, ScenarioNames};
+use super::cucumber_message::{CaseEnd, Message, MessageScenario, MessageStepEnd, Pickle, TestCase};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::loose::Loose;
 use super::{InputPart, json_events, texts};
@@ -14,7 +14,7 @@ use asterisk_diag::Diagnostics;
 use std::collections::{BTreeMap, HashMap};
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "Cucumber messages",
     signs: &[FormatSign::Event(|line| line.get("meta").is_some_and(|meta| meta.get("protocolVersion").is_some()))],
     is_json: true,
@@ -26,7 +26,7 @@ pub(super) static FORMAT: ReportFormat = ReportFormat {
 struct Running {
     case: String,
     started_at: Option<Timestamp>,
-    steps: StepLog,
+    steps: ScenarioLog,
     output: String,
 }
 
@@ -123,14 +123,14 @@ impl MessageReader {
         } else if let Some(Loose(end)) = message.test_run_finished {
             self.has_ended = true;
             builder.span(None, end.timestamp.at());
-            builder.declare_failed(end.success.0 == Some(false));
+            builder.declare_failed(end.success.as_ref().is_some_and(|success| !success.0));
             if let Some(message) = end.exception.message.some().or(end.message.some()) {
                 fixture("run", "run", message, builder);
             }
         }
     }
 
-    fn scenario(&mut self, scenario: Scenario) {
+    fn scenario(&mut self, scenario: MessageScenario) {
         let rows = scenario.examples.into_iter().flat_map(|examples| examples.table_body);
         for row in rows {
             self.lines.insert(row.id.to_string(), row.location.line.count());
@@ -138,7 +138,7 @@ impl MessageReader {
         self.lines.insert(scenario.id.to_string(), scenario.location.line.count());
     }
 
-    fn step(&mut self, end: &StepEnd) {
+    fn step(&mut self, end: &MessageStepEnd) {
         let Some(running) = self.running.get_mut(&*end.test_case_started_id) else { return };
         let steps = self.cases.get(&running.case).map_or(&[][..], |case| &case.test_steps);
         let step = steps.iter().find(|step| *step.id == *end.step_id);

@@ -59,11 +59,11 @@ pub(super) const OTHER_JSON: LaunchFormat = &reportportal::FORMAT;
 pub(super) const JOB_LOG: LaunchFormat = &job_log::FORMAT;
 
 /// A row of the table.
-pub(super) type LaunchFormat = &'static ReportFormat;
+pub(super) type LaunchFormat = &'static FormatRow;
 
 /// A format of test reports.
 #[derive(Debug)]
-pub(super) struct ReportFormat {
+pub(super) struct FormatRow {
     /// Its name in reports.
     pub(super) name: &'static str,
     /// How it is recognised: one of these suffices.

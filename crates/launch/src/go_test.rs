@@ -3,7 +3,7 @@
 //! A test is not a failure of its own if its subtests failed. A package that failed without a failed test (it did not build, or
 //! panicked outside of its tests) is a case. A test that runs again is another attempt.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::lines::{LineReader, push_bounded};
 use super::{InputPart, attributes, times};
@@ -41,8 +41,8 @@ struct GoEvent {
 }
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat =
-    ReportFormat { name: "go test -json", signs: &[FormatSign::Event(is_event)], is_json: true, read };
+pub(super) static FORMAT: FormatRow =
+    FormatRow { name: "go test -json", signs: &[FormatSign::Event(is_event)], is_json: true, read };
 
 /// Whether a line is an event of `test2json` or of the build.
 fn is_event(line: &Value) -> bool {

@@ -1,15 +1,15 @@
 //! Reads googletest's JSON (`--gtest_output=json`).
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
-use super::loose::{List, Number, Text};
+use super::loose::{JsonNumber, List, Text};
 use super::{InputPart, json_report, times};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
 use serde::Deserialize;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "googletest JSON",
     signs: &[FormatSign::Keys(&["testsuites", "disabled|testsuites.testsuite"])],
     is_json: true,
@@ -19,9 +19,9 @@ pub(super) static FORMAT: ReportFormat = ReportFormat {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct GoogleReport {
-    tests: Number,
-    failures: Number,
-    errors: Number,
+    tests: JsonNumber,
+    failures: JsonNumber,
+    errors: JsonNumber,
     timestamp: Text,
     time: Text,
     name: Text,
@@ -43,7 +43,7 @@ struct GoogleTest {
     value_param: Text,
     type_param: Text,
     file: Text,
-    line: Number,
+    line: JsonNumber,
     status: Text,
     result: Text,
     timestamp: Text,

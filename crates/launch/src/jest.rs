@@ -2,16 +2,16 @@
 //!
 //! A file that failed without a failed test did not load, or its hooks failed: it is a case of its own.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::{InputPart, json_report, texts, times};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
 use serde::Deserialize;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "Jest JSON",
     signs: &[FormatSign::Keys(&["testResults", "numFailedTests|numTotalTests|numTotalTestSuites"])],
     is_json: true,
@@ -21,11 +21,11 @@ pub(super) static FORMAT: ReportFormat = ReportFormat {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct JestReport {
-    num_failed_tests: Number,
-    num_runtime_error_test_suites: Number,
-    num_total_tests: Number,
-    start_time: Number,
-    success: Loose<Option<bool>>,
+    num_failed_tests: JsonNumber,
+    num_runtime_error_test_suites: JsonNumber,
+    num_total_tests: JsonNumber,
+    start_time: JsonNumber,
+    success: Option<Loose<bool>>,
     test_results: List<JestFile>,
 }
 
@@ -39,7 +39,7 @@ struct JestFile {
     failure_message: Text,
     test_exec_error: Loose<JestError>,
     assertion_results: List<JestTest>,
-    end_time: Number,
+    end_time: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -58,23 +58,23 @@ struct JestTest {
     status: Text,
     failure_messages: List<Text>,
     retry_reasons: List<Text>,
-    invocations: Number,
-    duration: Number,
-    start_at: Number,
+    invocations: JsonNumber,
+    duration: JsonNumber,
+    start_at: JsonNumber,
     location: Loose<JestLocation>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct JestLocation {
-    line: Number,
+    line: JsonNumber,
 }
 
 fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
     json_report::read(input, |report: JestReport, builder| {
         builder.declare(report.num_failed_tests.count().saturating_add(report.num_runtime_error_test_suites.count()));
         builder.declare_tests(report.num_total_tests.count());
-        builder.declare_failed(report.success.0 == Some(false));
+        builder.declare_failed(report.success.as_ref().is_some_and(|success| !success.0));
         builder.span(report.start_time.time(), None);
         for file in report.test_results {
             read_file(file, builder);

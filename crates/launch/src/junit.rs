@@ -5,7 +5,7 @@
 //! printed nothing themselves; suites may be nested; a suite may fail by itself.
 
 use super::attempts;
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::junit_case;
 use super::junit_repeat::{self, RepeatEntry, Repeats};
 use super::junit_retry;
@@ -19,7 +19,7 @@ use asterisk_base::model::{Attributes, TestIdentity, TestOutcome};
 use asterisk_diag::{Diagnostic, Diagnostics, Source};
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "JUnit XML",
     signs: &[FormatSign::Root("testsuites", &[]), FormatSign::Root("testsuite", &[])],
     is_json: false,
@@ -97,6 +97,8 @@ struct OpenSuite {
     repeats: Repeats,
     /// Whether it has no tests and no suites.
     is_empty: bool,
+    /// The number of failures before it.
+    failing: u64,
 }
 
 struct JunitReader<'s> {
@@ -173,7 +175,8 @@ impl Visitor for JunitReader<'_> {
             }
         }
         let first_case = self.part.launch.cases.len();
-        self.open.push(OpenSuite { path, file, first_case, repeats: Repeats::default(), is_empty: true });
+        let failing = self.counts.failing;
+        self.open.push(OpenSuite { path, file, first_case, repeats: Repeats::default(), is_empty: true, failing });
     }
 
     fn test(&mut self, test: &Element, suite: &Element) {
@@ -312,9 +315,12 @@ impl JunitReader<'_> {
     /// Adds a suite that failed by itself: it did not compile, or its setup failed. It may say no more than that.
     fn failed_suite(&mut self, suite: &Element) {
         let outcome = if suite.children("failure").next().is_some() { TestOutcome::Failed } else { TestOutcome::Error };
-        self.counts.failing += 1;
+        // It stands for all that the suite counts beyond its tests.
+        let before = self.open.last().map_or(0, |open| open.failing);
+        self.counts.failing = self.counts.failing.saturating_add(1).max(before.saturating_add(declared(suite)));
         let name = self.open.last().map_or_else(String::new, |open| open.path.clone());
         let name = if name.is_empty() { self.part.launch.name.clone() } else { name };
+        let name = if name.is_empty() { junit_case::UNNAMED.to_owned() } else { name };
         self.counts.first(&mut self.part, outcome, &name);
         self.failed(suite, outcome, &name);
     }

@@ -61,7 +61,7 @@ fn visible<'e>(element: &'e Element, name: &str) -> Option<&'e str> {
 
 /// `classname::name`; the suite stands in for an absent class. A name that repeats its class (jest-junit, `CTest`) is used alone.
 pub(super) fn full_name(case: &Element, suite: &str) -> String {
-    texts::one_line(&match (visible(case, "classname").unwrap_or(suite), visible(case, "name")) {
+    let name = texts::one_line(&match (visible(case, "classname").unwrap_or(suite), visible(case, "name")) {
         ("", name) => name.unwrap_or(UNNAMED).to_owned(),
         (suite, None) if is_nameless(case) => format!("{suite}::{UNNAMED}"),
         (class, None) => class.to_owned(),
@@ -69,7 +69,9 @@ pub(super) fn full_name(case: &Element, suite: &str) -> String {
             name.to_owned()
         }
         (class, Some(name)) => format!("{class}::{name}"),
-    })
+    });
+    // A name may consist of escapes alone.
+    if name.is_empty() { UNNAMED.to_owned() } else { name }
 }
 
 /// Suite and name of a test, those of its case if it failed; it stands in the named suite.
@@ -97,7 +99,7 @@ pub(super) fn case(element: &Element, outcome: TestOutcome, id: String, suite: &
         attributes::add(&mut case.attributes, "testsuite", suite);
     }
     for (from, to) in [("line", "line"), ("lineno", "line"), ("type_param", "type_param"), ("value_param", "value_param")] {
-        if let Some(value) = element.attribute(from) {
+        if let Some(value) = element.attribute(from).filter(|value| *value != "0") {
             attributes::add(&mut case.attributes, to, value);
         }
     }

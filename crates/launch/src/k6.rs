@@ -1,8 +1,8 @@
 //! Reads the end-of-test summary of k6 (`--summary-export`, `handleSummary`): each check and each threshold is a test.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::{InputPart, json_report};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "k6 summary",
     signs: &[FormatSign::Keys(&["root_group", "metrics"]), FormatSign::Keys(&["root_group.checks", "root_group.groups"])],
     is_json: true,
@@ -28,7 +28,7 @@ struct LoadReport {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct LoadState {
-    test_run_duration_ms: Number,
+    test_run_duration_ms: JsonNumber,
 }
 
 /// A group of checks; in some versions, both are objects by name.
@@ -44,17 +44,17 @@ struct LoadGroup {
 #[serde(default)]
 struct LoadCheck {
     name: Text,
-    passes: Option<Number>,
-    fails: Option<Number>,
+    passes: Option<JsonNumber>,
+    fails: Option<JsonNumber>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct LoadMetric {
     thresholds: Loose<BTreeMap<String, Threshold>>,
-    values: Loose<BTreeMap<String, Number>>,
+    values: Loose<BTreeMap<String, JsonNumber>>,
     #[serde(flatten)]
-    others: BTreeMap<String, Number>,
+    others: BTreeMap<String, JsonNumber>,
 }
 
 /// Whether a threshold holds: `{"ok": true}`, or whether it was crossed.

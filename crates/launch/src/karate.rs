@@ -1,16 +1,16 @@
 //! Reads Karate's JSON of a feature (`*.karate-json.txt`).
 
-use super::cucumber::{ScenarioNames, StepLog};
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::cucumber::{ScenarioLog, ScenarioNames};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::{InputPart, json_report};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
 use serde::Deserialize;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "Karate JSON",
     signs: &[FormatSign::Keys(&["scenarioResults", "relativePath|prefixedPath|packageQualifiedName|failedCount"])],
     is_json: true,
@@ -23,8 +23,8 @@ struct KarateFeature {
     name: Text,
     relative_path: Text,
     prefixed_path: Text,
-    passed_count: Number,
-    failed_count: Number,
+    passed_count: JsonNumber,
+    failed_count: JsonNumber,
     scenario_results: List<KarateScenario>,
 }
 
@@ -33,10 +33,10 @@ struct KarateFeature {
 struct KarateScenario {
     name: Text,
     ref_id: Text,
-    line: Number,
-    start_time: Number,
-    end_time: Number,
-    duration_millis: Number,
+    line: JsonNumber,
+    start_time: JsonNumber,
+    end_time: JsonNumber,
+    duration_millis: JsonNumber,
     failed: Option<Loose<bool>>,
     error: Text,
     tags: List<Text>,
@@ -56,7 +56,7 @@ struct KarateStepResult {
 struct KarateStep {
     prefix: Text,
     text: Text,
-    line: Number,
+    line: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -98,7 +98,7 @@ fn read_scenario(scenario: &KarateScenario, feature: &KarateFeature, names: &mut
         record.set("tag", tag.some());
     }
     if failed {
-        let mut log = StepLog::default();
+        let mut log = ScenarioLog::default();
         for step in &*scenario.step_results {
             let name = format!("{} {}", step.step.prefix.trim(), step.step.text.trim());
             log.step(&name, &step.result.status, &step.result.error_message, &step.step_log);

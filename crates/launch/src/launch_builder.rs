@@ -168,6 +168,7 @@ impl LaunchBuilder {
 
     /// Notes a test of a JSON report that has no outcome: its end is missing, or damaged.
     pub(super) fn no_outcome(&mut self, name: &str) {
+        self.is_cut = true;
         self.damage.add(0, format!("test `{}` has no outcome", texts::one_line(name)));
     }
 

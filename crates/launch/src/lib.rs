@@ -76,6 +76,7 @@ mod stream;
 mod surrogates;
 mod tap;
 mod tap_diagnostics;
+mod tap_lines;
 mod testcafe;
 mod testng;
 mod texts;

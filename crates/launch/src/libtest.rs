@@ -3,7 +3,7 @@
 //! nextest writes the same events, with attempts as `NAME#2`. Other output of cargo may stand between them: it names the crates.
 
 use super::detect;
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::lines::{LineReader, push_bounded};
 use super::{InputPart, foreign, texts, times};
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 const MAX_OUTPUT: usize = 64 << 10;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "libtest JSON",
     signs: &[
         FormatSign::Event(is_event),

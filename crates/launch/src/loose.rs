@@ -35,9 +35,9 @@ impl Deref for Text {
 
 /// A number, also one that is written as a text.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Number(Option<f64>);
+pub(super) struct JsonNumber(Option<f64>);
 
-impl Number {
+impl JsonNumber {
     /// As a count.
     pub(super) fn count(self) -> u64 {
         // A negative or very large count is cut to the range.
@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-impl<'de> Deserialize<'de> for Number {
+impl<'de> Deserialize<'de> for JsonNumber {
     fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
         json.deserialize_any(ScalarVisitor(|text: &str| Self(text.trim().parse().ok())))
     }
@@ -306,7 +306,7 @@ mod tests {
     #[serde(default)]
     struct Inner {
         name: Text,
-        count: Number,
+        count: JsonNumber,
     }
 
     #[derive(Debug, Default, Deserialize)]

@@ -2,9 +2,9 @@
 //!
 //! A failed hook is no test: it is a case of its own.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{TestRecord, error_text};
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::unique::name_hash;
 use super::{InputPart, json_report};
 use asterisk_base::model::TestOutcome;
@@ -13,8 +13,8 @@ use serde::Deserialize;
 use std::collections::HashSet;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat =
-    ReportFormat { name: "Mocha JSON", signs: &[FormatSign::Keys(&["stats.passes", "tests|failures"])], is_json: true, read };
+pub(super) static FORMAT: FormatRow =
+    FormatRow { name: "Mocha JSON", signs: &[FormatSign::Keys(&["stats.passes", "tests|failures"])], is_json: true, read };
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -28,8 +28,8 @@ struct MochaReport {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct MochaStats {
-    pub(super) tests: Number,
-    pub(super) failures: Number,
+    pub(super) tests: JsonNumber,
+    pub(super) failures: JsonNumber,
     pub(super) start: Text,
     pub(super) end: Text,
 }
@@ -40,8 +40,8 @@ struct MochaTest {
     title: Text,
     full_title: Text,
     file: Text,
-    duration: Number,
-    current_retry: Number,
+    duration: JsonNumber,
+    current_retry: JsonNumber,
     err: Loose<MochaError>,
 }
 
@@ -92,6 +92,10 @@ fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
         let failed: HashSet<u64> = report.failures.iter().map(MochaTest::key).collect();
         let mut tests = HashSet::new();
         for test in report.tests {
+            if test.title.is_empty() && test.full_title.is_empty() {
+                builder.no_outcome("");
+                continue;
+            }
             let key = test.key();
             tests.insert(key);
             let outcome = if !test.err.message.is_empty() || !test.err.stack.is_empty() || failed.contains(&key) {

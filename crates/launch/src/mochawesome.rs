@@ -1,8 +1,8 @@
 //! Reads mochawesome's JSON: the suites of a Mocha run as a tree. A failed hook is a case of its own.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::mocha::MochaStats;
 use super::{InputPart, json_report};
 use asterisk_base::model::TestOutcome;
@@ -10,7 +10,7 @@ use asterisk_diag::Diagnostics;
 use serde::Deserialize;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "mochawesome JSON",
     signs: &[FormatSign::Keys(&["stats.passes", "results.suites|results.tests|meta.mochawesome"])],
     is_json: true,
@@ -40,7 +40,7 @@ struct MochawesomeSuite {
 #[serde(default)]
 struct MochawesomeTest {
     title: Text,
-    duration: Number,
+    duration: JsonNumber,
     state: Text,
     pass: Loose<bool>,
     fail: Loose<bool>,

@@ -2,9 +2,9 @@
 //!
 //! A request that was not answered and a script that failed are cases.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::{InputPart, json_report};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::collections::HashMap;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "Newman JSON",
     signs: &[FormatSign::Keys(&["collection.item|collection.info"]), FormatSign::Keys(&["run.executions", "run.stats"])],
     is_json: true,
@@ -63,14 +63,14 @@ struct NewmanStats {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct NewmanCount {
-    failed: Number,
+    failed: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct NewmanTimings {
-    started: Number,
-    completed: Number,
+    started: JsonNumber,
+    completed: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -88,8 +88,8 @@ struct NewmanExecution {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct NewmanCursor {
-    iteration: Number,
-    cycles: Number,
+    iteration: JsonNumber,
+    cycles: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -97,7 +97,7 @@ struct NewmanCursor {
 struct NewmanResponse {
     code: Text,
     status: Text,
-    response_time: Number,
+    response_time: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -197,6 +197,10 @@ fn read_execution(execution: &NewmanExecution, path: &str, builder: &mut LaunchB
         }
     }
     for assertion in &*execution.assertions {
+        if assertion.assertion.is_empty() && assertion.error.is_none() {
+            builder.no_outcome(path);
+            continue;
+        }
         let outcome = match &assertion.error {
             Some(_) => TestOutcome::Failed,
             None if assertion.skipped.0 => TestOutcome::Skipped,

@@ -2,7 +2,7 @@
 //!
 //! A fixture whose set-up or tear-down failed is a case of its own; one that failed because of its tests is none.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, times};
@@ -11,12 +11,12 @@ use asterisk_base::model::TestOutcome;
 use asterisk_diag::{Diagnostic, Diagnostics};
 
 /// Its row in the table.
-pub(super) static FORMAT_2: ReportFormat =
-    ReportFormat { name: "NUnit 2", signs: &[FormatSign::Root("test-results", &[])], is_json: false, read };
+pub(super) static FORMAT_2: FormatRow =
+    FormatRow { name: "NUnit 2", signs: &[FormatSign::Root("test-results", &[])], is_json: false, read };
 
 /// Its row in the table.
-pub(super) static FORMAT_3: ReportFormat =
-    ReportFormat { name: "NUnit 3", signs: &[FormatSign::Root("test-run", &[])], is_json: false, read };
+pub(super) static FORMAT_3: FormatRow =
+    FormatRow { name: "NUnit 3", signs: &[FormatSign::Root("test-run", &[])], is_json: false, read };
 
 /// Reads a results file of either version.
 fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {

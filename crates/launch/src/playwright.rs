@@ -2,16 +2,16 @@
 //!
 //! Errors outside of tests (a file that did not load, a failed global set-up) are cases. The attempts of a test are listed in it.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::{InputPart, json_report, texts, times};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
 use serde::Deserialize;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "Playwright JSON",
     signs: &[
         FormatSign::Keys(&["config", "suites", "errors|stats|suites.specs"]),
@@ -44,11 +44,11 @@ struct PlaywrightProject {}
 #[serde(rename_all = "camelCase", default)]
 struct PlaywrightStats {
     start_time: Text,
-    duration: Number,
-    expected: Number,
-    unexpected: Number,
-    flaky: Number,
-    skipped: Number,
+    duration: JsonNumber,
+    expected: JsonNumber,
+    unexpected: JsonNumber,
+    flaky: JsonNumber,
+    skipped: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -66,7 +66,7 @@ struct PlaywrightSpec {
     tags: List<Text>,
     tests: List<PlaywrightTest>,
     file: Text,
-    line: Number,
+    line: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -82,7 +82,7 @@ struct PlaywrightTest {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct PlaywrightResult {
     pub(super) status: Text,
-    pub(super) duration: Number,
+    pub(super) duration: JsonNumber,
     pub(super) start_time: Text,
     error: Loose<PlaywrightError>,
     pub(super) errors: List<PlaywrightError>,
@@ -105,7 +105,7 @@ pub(super) struct PlaywrightError {
 #[serde(default)]
 pub(super) struct PlaywrightLocation {
     pub(super) file: Text,
-    pub(super) line: Number,
+    pub(super) line: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]

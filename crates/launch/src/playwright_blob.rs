@@ -1,6 +1,6 @@
 //! Reads the events in Playwright's blob report (`report.jsonl` of a shard): several of them are merged as one launch.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::loose::{List, Loose, Text};
 use super::playwright::{PlaywrightError, PlaywrightLocation, PlaywrightResult};
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "Playwright blob",
     signs: &[FormatSign::Event(|line| {
         let method = line.get("method").and_then(serde_json::Value::as_str);

@@ -2,9 +2,9 @@
 //!
 //! A test that ran again is another attempt. A file that could not be collected, and a test that began and did not end, are cases.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::pytest_report::PytestNode;
 use super::{InputPart, json_events, times};
 use asterisk_base::model::TestOutcome;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "pytest-reportlog",
     signs: &[FormatSign::Event(|line| line.get("$report_type").is_some_and(Value::is_string))],
     is_json: true,
@@ -30,13 +30,13 @@ struct LogEvent {
     nodeid: Text,
     outcome: Text,
     when: Text,
-    duration: Number,
-    start: Number,
+    duration: JsonNumber,
+    start: JsonNumber,
     longrepr: LongRepr,
     sections: Option<Vec<(Text, Text)>>,
     #[serde(deserialize_with = "line_of")]
-    location: Number,
-    exitstatus: Number,
+    location: JsonNumber,
+    exitstatus: JsonNumber,
 }
 
 /// The failure of a stage.
@@ -56,15 +56,15 @@ impl Default for LongRepr {
 
 #[derive(Deserialize)]
 struct Trace {
-    reprtraceback: Loose<Entries>,
+    reprtraceback: Loose<TraceEntries>,
     /// The failures from which this one came, with what pytest says between them.
     #[serde(default)]
-    chain: Vec<(Loose<Entries>, IgnoredAny, Text)>,
+    chain: Vec<(Loose<TraceEntries>, IgnoredAny, Text)>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Entries {
+struct TraceEntries {
     reprentries: List<Entry>,
 }
 
@@ -90,8 +90,8 @@ struct Place {
 }
 
 /// The line of a test: the second of three values, from 0.
-fn line_of<'de, D: serde::Deserializer<'de>>(json: D) -> Result<Number, D::Error> {
-    let location = Option::<(IgnoredAny, Number, IgnoredAny)>::deserialize(json)?;
+fn line_of<'de, D: serde::Deserializer<'de>>(json: D) -> Result<JsonNumber, D::Error> {
+    let location = Option::<(IgnoredAny, JsonNumber, IgnoredAny)>::deserialize(json)?;
     Ok(location.map(|(_, line, _)| line).unwrap_or_default())
 }
 
@@ -109,7 +109,7 @@ impl LongRepr {
     }
 }
 
-impl Entries {
+impl TraceEntries {
     fn text(&self) -> String {
         let entry = |entry: &Entry| {
             let lines: Vec<&str> = entry.data.lines.iter().map(|line| &**line).collect();
@@ -125,21 +125,21 @@ impl Entries {
 struct LogTest {
     line: u64,
     outcome: Option<TestOutcome>,
-    start: Number,
+    start: JsonNumber,
     duration_s: f64,
     errors: Vec<String>,
     log: String,
 }
 
 #[derive(Default)]
-struct LogReader {
+struct PytestLogReader {
     running: BTreeMap<String, LogTest>,
     has_ended: bool,
 }
 
 fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
     let mut builder = input.builder();
-    let mut reader = LogReader::default();
+    let mut reader = PytestLogReader::default();
     let cut = json_events::read(input.stream, &mut builder, |event, builder| reader.event(&event, builder))?;
     if cut.is_some() || !reader.has_ended {
         builder.cut_off("the file is cut off before the session ends".to_owned());
@@ -154,7 +154,7 @@ fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
     Ok(builder.finish(input.source.name()))
 }
 
-impl LogReader {
+impl PytestLogReader {
     fn event(&mut self, event: &LogEvent, builder: &mut LaunchBuilder) {
         match &*event.kind {
             "CollectReport" if &*event.outcome == "failed" => {

@@ -2,16 +2,16 @@
 //!
 //! A test whose set-up or tear-down failed is an error. A file that could not be collected is a case of its own.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::TestRecord;
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::{InputPart, json_report, times};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
 use serde::Deserialize;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "pytest-json-report",
     signs: &[FormatSign::Keys(&["exitcode", "tests|collectors|summary.collected"])],
     is_json: true,
@@ -21,9 +21,9 @@ pub(super) static FORMAT: ReportFormat = ReportFormat {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct PytestReport {
-    created: Number,
-    duration: Number,
-    exitcode: Number,
+    created: JsonNumber,
+    duration: JsonNumber,
+    exitcode: JsonNumber,
     summary: Loose<PytestSummary>,
     collectors: List<PytestCollector>,
     tests: List<PytestTest>,
@@ -32,9 +32,9 @@ struct PytestReport {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct PytestSummary {
-    failed: Number,
-    error: Number,
-    total: Number,
+    failed: JsonNumber,
+    error: JsonNumber,
+    total: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -49,7 +49,7 @@ struct PytestCollector {
 #[serde(default)]
 struct PytestTest {
     nodeid: Text,
-    lineno: Option<Number>,
+    lineno: Option<JsonNumber>,
     outcome: Text,
     setup: Loose<PytestStage>,
     call: Loose<PytestStage>,
@@ -60,7 +60,7 @@ struct PytestTest {
 #[serde(default)]
 struct PytestStage {
     outcome: Text,
-    duration: Number,
+    duration: JsonNumber,
     longrepr: Text,
     stdout: Text,
     stderr: Text,

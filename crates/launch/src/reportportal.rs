@@ -1,7 +1,7 @@
 //! Reads ReportPortal data: a launch with its failures, a page of items from the API, or a bare list of items.
 
 use super::fields::{FieldNode, FieldReader};
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::item;
 use super::items::{FirstElement, ItemReader};
 use super::json_span::{self, JsonStep};
@@ -17,7 +17,7 @@ use std::io::Read;
 const RULE: &str = "a launch needs `run_id`, `name` and `failure_list`";
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "ReportPortal",
     signs: &[FormatSign::Keys(&["failure_list|content|launchId"]), FormatSign::Element(&["id", "name", "status"])],
     is_json: true,

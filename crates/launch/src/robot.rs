@@ -3,7 +3,7 @@
 //! The keywords of a test become its log. A suite whose set-up or tear-down failed is a case of its own, next to the tests that
 //! failed with it. Earlier executions recorded by `rebot --merge` are attempts.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
 use super::texts::{self, Markup};
 use super::xml::{self, Element, Visitor};
@@ -20,8 +20,8 @@ const MAX_LOG: usize = 32 << 10;
 const MAX_DEPTH: usize = 400;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat =
-    ReportFormat { name: "Robot Framework", signs: &[FormatSign::Root("robot", &[])], is_json: false, read };
+pub(super) static FORMAT: FormatRow =
+    FormatRow { name: "Robot Framework", signs: &[FormatSign::Root("robot", &[])], is_json: false, read };
 
 /// Reads an output file.
 fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {

@@ -2,16 +2,16 @@
 //!
 //! Errors outside of examples (a file that did not load) are a case.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::{InputPart, json_report};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
 use serde::Deserialize;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "RSpec JSON",
     signs: &[
         FormatSign::Keys(&["examples.full_description", "examples.file_path"]),
@@ -32,10 +32,10 @@ struct RspecReport {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct RspecSummary {
-    example_count: Number,
-    failure_count: Number,
+    example_count: JsonNumber,
+    failure_count: JsonNumber,
     #[serde(rename = "errors_outside_of_examples_count")]
-    outside: Number,
+    outside: JsonNumber,
 }
 
 #[derive(Default, Deserialize)]
@@ -46,8 +46,8 @@ struct RspecExample {
     full_description: Text,
     status: Text,
     file_path: Text,
-    line_number: Number,
-    run_time: Number,
+    line_number: JsonNumber,
+    run_time: JsonNumber,
     exception: Loose<RspecException>,
 }
 

@@ -1,16 +1,16 @@
 //! Reads `TestCafe`'s JSON (`--reporter json`).
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
-use super::loose::{List, Loose, Number, Text};
+use super::loose::{JsonNumber, List, Loose, Text};
 use super::{InputPart, json_report, texts};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
 use serde::Deserialize;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat =
-    ReportFormat { name: "TestCafe JSON", signs: &[FormatSign::Keys(&["userAgents", "fixtures"])], is_json: true, read };
+pub(super) static FORMAT: FormatRow =
+    FormatRow { name: "TestCafe JSON", signs: &[FormatSign::Keys(&["userAgents", "fixtures"])], is_json: true, read };
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -18,9 +18,9 @@ struct CafeReport {
     start_time: Text,
     end_time: Text,
     user_agents: List<Text>,
-    passed: Number,
-    total: Number,
-    skipped: Number,
+    passed: JsonNumber,
+    total: JsonNumber,
+    skipped: JsonNumber,
     fixtures: List<CafeFixture>,
 }
 
@@ -37,7 +37,7 @@ struct CafeFixture {
 struct CafeTest {
     name: Text,
     errs: Option<List<Text>>,
-    duration_ms: Number,
+    duration_ms: JsonNumber,
     unstable: Loose<bool>,
     skipped: Loose<bool>,
     screenshot_path: Text,

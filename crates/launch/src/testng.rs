@@ -2,7 +2,7 @@
 //!
 //! Configuration methods are not tests; a failed one is a separate case. A retried method is one test.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, cut, texts, times};
@@ -14,8 +14,8 @@ use asterisk_diag::{Diagnostic, Diagnostics};
 const MAX_PARAMETERS: usize = 120;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat =
-    ReportFormat { name: "TestNG", signs: &[FormatSign::Root("testng-results", &[])], is_json: false, read };
+pub(super) static FORMAT: FormatRow =
+    FormatRow { name: "TestNG", signs: &[FormatSign::Root("testng-results", &[])], is_json: false, read };
 
 /// Reads a results file.
 fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {

@@ -3,7 +3,7 @@
 //! Results come first, their classes later in the definitions: cases get their suites at the end. A data-driven test contains its
 //! rows, which are tests of their own. Errors of the run itself are a case, unless they repeat a failed test.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text, full_name};
 use super::unique::name_hash;
 use super::xml::{self, Element, Visitor};
@@ -13,8 +13,7 @@ use asterisk_diag::{Diagnostic, Diagnostics};
 use std::collections::BTreeMap;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat =
-    ReportFormat { name: "TRX", signs: &[FormatSign::Root("TestRun", &[])], is_json: false, read };
+pub(super) static FORMAT: FormatRow = FormatRow { name: "TRX", signs: &[FormatSign::Root("TestRun", &[])], is_json: false, read };
 
 /// Reads a results file.
 fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {

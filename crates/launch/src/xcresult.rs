@@ -3,16 +3,16 @@
 //! Devices, configurations and arguments of a test are told apart; its repetitions are attempts. A suite that failed by itself is a
 //! case.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord};
-use super::loose::{List, Number, Text};
+use super::loose::{JsonNumber, List, Text};
 use super::{InputPart, json_report, times};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::Diagnostics;
 use serde::Deserialize;
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "xcresult JSON",
     signs: &[FormatSign::Keys(&["testNodes", "testPlanConfigurations|devices|testNodes.nodeType"])],
     is_json: true,
@@ -40,7 +40,7 @@ struct XcodeNode {
     node_type: Text,
     result: Text,
     duration: Text,
-    duration_in_seconds: Number,
+    duration_in_seconds: JsonNumber,
     details: Text,
     tags: List<Text>,
     children: List<Self>,

@@ -2,7 +2,7 @@
 //!
 //! A failure outside of a test (the clean-up of a class, a collection or an assembly) is a case of its own.
 
-use super::formats::{FormatSign, ReportFormat, ReportInput};
+use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::xml::{self, Element, Visitor};
 use super::{InputPart, texts, times};
@@ -10,7 +10,7 @@ use asterisk_base::model::TestOutcome;
 use asterisk_diag::{Diagnostic, Diagnostics};
 
 /// Its row in the table.
-pub(super) static FORMAT: ReportFormat = ReportFormat {
+pub(super) static FORMAT: FormatRow = FormatRow {
     name: "xUnit.net",
     signs: &[
         FormatSign::Root("assemblies", &[]),

@@ -25,7 +25,7 @@ fn check(launch: &Launch) {
     let ids: HashSet<&str> = launch.cases.iter().map(|case| case.id.as_str()).collect();
     assert_eq!(ids.len(), launch.cases.len(), "ids are unique");
     for case in &launch.cases {
-        assert!(!case.id.is_empty() && !case.name.contains('\n') && !case.recall_key.is_empty());
+        assert!(!case.id.is_empty() && !case.name.contains('\n') && !case.recall_key.is_empty(), "{case:?}");
         for text in [case.error_message.as_str(), &case.log_snippet.text_or_error()].into_iter().chain(case.attributes.values()) {
             assert!(text.len() <= TextLimits::default().text);
             assert!(text.chars().all(|ch| matches!(ch, '\n' | '\t') || !ch.is_control()), "{text:?}");
