@@ -117,13 +117,18 @@ pub(super) struct RunArgs {
     /// The output directory [default: .asterisk/investigations in the project's directory].
     #[arg(id = "ASTERISK_OUT", long = "out", value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
-    /// Attach an observer, without any effect on the run: `narration` (readable sentences), `log` (a line for each turn,
-    /// warning and error; more with -v), `jsonl` (every event), `metrics` (Prometheus), `trace` (Chrome), `otlp` (OpenTelemetry,
-    /// in builds with the feature `otel`). The first two write to standard error unless FILE is given; `otlp` sends to the
+    /// Attach an observer, without any effect on the run: `narration` (readable sentences), `log` (the same with time and data; more
+    /// with -v), `log-json`, `jsonl` (every recorded event), `metrics` (Prometheus), `trace` (Chrome), `otlp` (OpenTelemetry, in
+    /// builds with the feature `otel`). The first three write to standard error unless FILE is given; `otlp` sends to the
     /// collector at URL, or at that of `OTEL_EXPORTER_OTLP_ENDPOINT` (by default on this machine); the others need a FILE; `-` is
     /// standard output, which then receives nothing else.
     #[arg(long, value_name = "KIND[=FILE|URL]")]
     observe: Vec<String>,
+    /// What `narration`, `log`, `log-json`, `trace` and `otlp` show, in place of their usual levels: TARGET=LEVEL or LEVEL,
+    /// separated by commas, such as `asterisk=info,asterisk_script=trace`. The targets: `asterisk::journal` (what happens in the run),
+    /// `asterisk_walk` (steps, queries, answers), `asterisk_script` (calls), `asterisk_store` (commits).
+    #[arg(id = "ASTERISK_LOG_FILTER", long = "log-filter", value_name = "DIRECTIVES")]
+    log_filter: Option<String>,
     /// Exit with 1 if this expression over the figures of the report is true, for example `new_causes > 0`; may be
     /// given several times. The figures: failures, causes, `new_causes`, regressions, recurring, flaky, undecided, `undecided_share`,
     /// `lowest_confidence`, `needs_review`, failed, unfinished, gaps, `by_defect.CODE`, `by_category.NAME`, `new_by_defect.CODE`,
@@ -160,7 +165,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     let walking = Arc::new(AtomicBool::new(false));
     let interrupted = on_interrupt(&global.environment, &stop, &walking);
     let verbose = if run_observe::writes_stderr(&wanted) { 0 } else { global.verbose };
-    let live = LiveView::new(ui, verbose, walking, args.migrate);
+    let live = Arc::new(LiveView::new(ui, verbose, walking, args.migrate));
     check(global.variables(), &args)?;
     check_gates(&session, &args)?;
     if args.dry_run && !args.watch {
@@ -172,9 +177,10 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
             return Ok(Exit::Ok);
         }
     }
-    let attached = run_observe::attach(&wanted, &live, ui, global.verbose)?;
-    let observed = ObserverFanout::over(&live, &session.setup().clock, attached);
-    let watch = observed.as_ref().map_or(&live as &dyn RunListener, |observed| observed);
+    let clock = &session.setup().clock;
+    let attached = run_observe::attach(&wanted, &live, ui, (global.verbose, args.log_filter.as_deref()), clock)?;
+    let observed = ObserverFanout::over(&*live, clock, attached);
+    let watch = observed.as_ref().map_or(&*live as &dyn RunListener, |observed| observed);
     let texts = WatchedTexts {
         global: global.clone(),
         project: args.project.clone(),
@@ -194,10 +200,14 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
         (None, Some(spec), None) => session.run(spec, watch, &stop),
         (None, None, _) => Err(SessionError::BadRequest(Box::new(Diagnostic::error("input/run", "nothing to run")))),
     };
-    let result = match (follow, migrate) {
+    let walk = || match (follow, migrate) {
         (true, _) => run_watch::run_watched(texts, pin, &live, |current| go(Some(current))),
         (false, true) => texts.load(None).and_then(|project| go(Some(&CurrentProject::new(project)))),
         (false, false) => go(None),
+    };
+    let result = match &observed {
+        Some(observed) => observed.within(walk),
+        None => walk(),
     };
     let unwritten = observed.map(ObserverFanout::end).unwrap_or_default();
     live.finish();

@@ -2,12 +2,14 @@
 
 use super::run_view::LiveView;
 use crate::ui::{Ui, plain};
+use asterisk_base::clock::Clock;
 use asterisk_diag::Diagnostic;
 use asterisk_files::open_private;
 use asterisk_observe::{Attached, DefaultOutput, MakeObserver, ObserverKind, ObserverOptions, ObserverOutput, parse};
 use asterisk_session::SessionError;
 use std::io::{self, BufWriter, LineWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A requested observer.
 #[derive(Clone)]
@@ -46,6 +48,7 @@ pub(super) fn wanted(given: &[String], permanent: &[String], root: &Path) -> Res
     for one in &all {
         if one.to != ObserverDestination::Stderr && taken.contains(&&one.to) {
             return Err(bad_request(
+                "input/observe",
                 format!("the observer `{}` writes to the same place as another observer", one.text),
                 "give each its own file",
             ));
@@ -66,7 +69,7 @@ pub(super) fn writes_stderr(wanted: &[WantedObserver]) -> bool {
 }
 
 fn read(text: &str, below: &Path) -> Result<WantedObserver, SessionError> {
-    let (kind, file) = parse(text).map_err(|(message, help)| bad_request(message, help))?;
+    let (kind, file) = parse(text).map_err(|(message, help)| bad_request("input/observe", message, help))?;
     let to = match file {
         address if kind.usual == DefaultOutput::Server => ObserverDestination::Server(address.map(str::to_owned)),
         None => ObserverDestination::Stderr,
@@ -76,31 +79,35 @@ fn read(text: &str, below: &Path) -> Result<WantedObserver, SessionError> {
     Ok(WantedObserver { text: text.to_owned(), kind, to })
 }
 
-fn bad_request(message: String, help: impl Into<String>) -> SessionError {
-    SessionError::BadRequest(Box::new(Diagnostic::error("input/observe", message).help(help)))
+fn bad_request(code: &'static str, message: String, help: impl Into<String>) -> SessionError {
+    SessionError::BadRequest(Box::new(Diagnostic::error(code, message).help(help)))
 }
 
 /// Creates the observers, each with its file open or its server known.
-pub(super) fn attach<'o>(
+pub(super) fn attach(
     wanted: &[WantedObserver],
-    live: &'o LiveView,
-    ui: &'o Ui,
-    verbose: u8,
-) -> Result<Vec<Attached<'o>>, SessionError> {
+    live: &Arc<LiveView>,
+    ui: &Ui,
+    (verbose, filter): (u8, Option<&str>),
+    clock: &Arc<dyn Clock>,
+) -> Result<Vec<Attached>, SessionError> {
+    let options = ObserverOptions::new(verbose, filter, clock, ui.environment().variables());
+    let options = options.map_err(|(message, help)| bad_request("input/log-filter", message, help))?;
     let one = |wanted: &WantedObserver| {
-        let observer = match wanted.kind.make {
-            MakeObserver::Writes(make) => make(ObserverOutput::new(output(wanted, live, ui)?), ObserverOptions { verbose }),
+        let (observer, layer) = match wanted.kind.make {
+            MakeObserver::Writes(make) => make(ObserverOutput::new(output(wanted, live, ui)?), &options),
             MakeObserver::Sends(make) => {
-                make(wanted.to.address(), ui.environment().variables()).map_err(|(message, help)| bad_request(message, help))?
+                make(wanted.to.address(), &options).map_err(|(message, help)| bad_request("input/observe", message, help))?
             }
         };
-        Ok(Attached { name: wanted.text.clone(), observer })
+        Ok(Attached { name: wanted.text.clone(), observer, layer })
     };
     wanted.iter().map(one).collect()
 }
 
 /// The output of an observer.
-fn output<'o>(wanted: &WantedObserver, live: &'o LiveView, ui: &'o Ui) -> Result<Box<dyn Write + Send + 'o>, SessionError> {
+fn output(wanted: &WantedObserver, live: &Arc<LiveView>, ui: &Ui) -> Result<Box<dyn Write + Send>, SessionError> {
+    let (live, ui) = (Arc::clone(live), ui.clone());
     Ok(match &wanted.to {
         ObserverDestination::Stderr => {
             Box::new(LineSplitter { emit: move |line: &str| live.with_bar_hidden(|ui| ui.note(&plain(line))), rest: Vec::new() })
@@ -111,7 +118,7 @@ fn output<'o>(wanted: &WantedObserver, live: &'o LiveView, ui: &'o Ui) -> Result
         ObserverDestination::Stdout => Box::new(LineSplitter { emit: move |line: &str| ui.out(line), rest: Vec::new() }),
         ObserverDestination::File(path) => open(path, wanted.kind.usual).map_err(|error| {
             let message = format!("the observer `{}` cannot write `{}`: {error}", wanted.kind.name, path.display());
-            bad_request(message, "use a writable file")
+            bad_request("input/observe", message, "use a writable file")
         })?,
         ObserverDestination::Server(_) => Box::new(io::sink()),
     })

@@ -2,7 +2,7 @@
 
 use crate::harness::{Project, Ran};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const RIDE: &str = "\
 pipeline: ride
@@ -95,7 +95,7 @@ fn verbosity_adds_detail_to_the_log() {
     insta::assert_snapshot!("log", log(&["--observe", "log", "--case", "doubtful", "--case", "broken"]));
     insta::assert_snapshot!("log_v", log(&["--observe", "log", "-v", "--case", "broken"]));
     let (few, more) = (log(&["--observe", "log", "-v"]), log(&["--observe", "log", "-vv"]));
-    assert!(more.lines().count() > few.lines().count() && more.contains("TRACE edge") && !few.contains("TRACE"));
+    assert!(more.lines().count() > few.lines().count() && more.contains("TRACE Case") && !few.contains("TRACE"));
 }
 
 #[test]
@@ -130,40 +130,85 @@ fn metrics_count_what_happened() {
     }
 }
 
+/// The spans of each thread are nested: each ends after those that began within it.
 #[test]
 fn a_trace_nests_the_steps_of_subpipelines() {
     let project = project();
-    observed(&project, &["--observe", "trace=trace.json"]).exits(4);
+    observed(&project, &["--observe", "trace=trace.json", "-vv"]).exits(4);
     let trace: Value = serde_json::from_str(&project.read("trace.json")).unwrap();
-    let entries = trace["traceEvents"].as_array().unwrap();
-    let line = |case: &str| {
-        entries.iter().find(|entry| entry["args"]["name"] == format!("{case} the {case} case")).unwrap()["tid"].clone()
-    };
-    for case in ["doubtful", "broken"] {
-        let tid = line(case);
-        let step = |path: &str| {
-            let found =
-                entries.iter().find(|entry| entry["tid"] == tid && entry["cat"] == "step" && entry["args"]["path"] == path);
-            let found = found.unwrap_or_else(|| panic!("{case} {path}"));
-            let (ts, dur) = (found["ts"].as_i64().unwrap(), found["dur"].as_i64().unwrap());
-            (found["name"].as_str().unwrap(), ts, ts + dur)
-        };
-        let (court, hearing, verdict) = (step("2"), step("2/court/1"), step("2/court/2"));
-        assert_eq!([court.0, hearing.0, verdict.0], ["Court (R1)", "Hearing (C0)", "Verdict (C1)"]);
-        assert!(
-            court.1 < hearing.1 && hearing.2 <= verdict.1 && verdict.2 <= court.2,
-            "{case} {court:?} {hearing:?} {verdict:?}"
-        );
+    let mut open: BTreeMap<u64, Vec<&Value>> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for entry in trace.as_array().unwrap() {
+        let spans = open.entry(entry["tid"].as_u64().unwrap()).or_default();
+        match entry["ph"].as_str().unwrap() {
+            "B" => {
+                spans.push(entry);
+                let names: Vec<&str> = spans.iter().map(|span| span["name"].as_str().unwrap()).collect();
+                seen.insert(names.join(" > "));
+            }
+            "E" => assert_eq!(spans.pop().unwrap()["name"], entry["name"]),
+            "i" => assert_eq!(entry["cat"], "event"),
+            _ => assert_eq!(entry["name"], "thread_name"),
+        }
     }
-    let whole = entries.iter().filter(|entry| entry["cat"] == "case").count();
-    assert_eq!(whole, 4);
+    assert!(open.values().all(Vec::is_empty));
+    for case in ["doubtful", "broken"] {
+        for within in ["court", "court > hearing > commit", "court > hearing > answer", "court > verdict > answer"] {
+            let wanted = format!("ride > case {case} > {within}");
+            assert!(seen.contains(&wanted), "{wanted}: {seen:#?}");
+        }
+    }
+    assert!(seen.iter().any(|names| names.ends_with("look_up > script")), "{seen:#?}");
+}
+
+#[test]
+fn a_log_as_json_has_the_spans_around_each_event() {
+    let project = project();
+    observed(&project, &["--observe", "log-json=log.json", "--case", "broken"]).exits(4);
+    let lines = events(&project, "log.json");
+    let failed = lines.iter().find(|line| line["level"] == "ERROR").unwrap();
+    assert_eq!(
+        failed["message"],
+        "Case broken (in Court) fails at Verdict (C1), agent_error: the stub file has no answer for `verdict`"
+    );
+    assert_eq!(
+        (&failed["event"], &failed["kind"], &failed["node"]),
+        (&json!("walk_error"), &json!("agent_error"), &json!("verdict"))
+    );
+    let spans: Vec<&str> = failed["spans"].as_array().unwrap().iter().map(|span| span["name"].as_str().unwrap()).collect();
+    assert_eq!(spans, ["run", "case", "step", "step"]);
+    assert!(
+        lines[0]["spans"][0]["run"].is_string() && lines[0]["timestamp"].as_str().unwrap().starts_with("2026-02-14T21:21:09.")
+    );
+}
+
+/// Directives by level and target, from the command line or the environment.
+#[test]
+fn a_filter_chooses_what_a_log_shows() {
+    let project = project();
+    let filter = |directives| observed(&project, &["--observe", "log=log", "--log-filter", directives]);
+    let log = |ran: Ran| {
+        ran.exits(4);
+        let text = project.read("log");
+        std::fs::remove_file(project.root().join("log")).unwrap();
+        text
+    };
+    let words = |text: &str, word: &str| text.lines().filter(|line| line.split_whitespace().nth(1) == Some(word)).count();
+    let few = log(filter("asterisk=error"));
+    assert_eq!((few.lines().count(), words(&few, "ERROR")), (1, 1), "{few}");
+    let more = log(filter("warn,asterisk::journal=trace"));
+    assert!(words(&more, "TRACE") > 0 && words(&more, "DEBUG") > 0, "{more}");
+    let args: Vec<&str> = RUN.iter().chain(&["--observe", "log=log"]).copied().collect();
+    let by_variable = log(project.call(&args).env("ASTERISK_LOG_FILTER", "error").ran());
+    assert_eq!(by_variable.lines().count(), 1);
+    insta::assert_snapshot!("filter_refused", filter("asterisk=loud").exits(2).text());
 }
 
 #[test]
 fn observers_do_not_change_a_run() {
     let (alone, watched) = (project(), project());
     let args: Vec<&str> = RUN.iter().chain(&["--format", "json", "--files", "always"]).copied().collect();
-    let all = ["narration=n", "log=l", "jsonl=j", "metrics=m", "trace=t"].map(|text| ["--observe", text]).concat();
+    let all = ["narration=n", "log=l", "log-json=k", "jsonl=j", "metrics=m", "trace=t"].map(|text| ["--observe", text]).concat();
     let (one, other) = (alone.asterisk(&args).exits(4), watched.asterisk(&[args.as_slice(), &all].concat()).exits(4));
     assert_eq!((&one.stdout, &one.stderr), (&other.stdout, &other.stderr));
     let run = one.json()["run"].as_str().unwrap().to_owned();
@@ -171,12 +216,24 @@ fn observers_do_not_change_a_run() {
     assert_eq!(alone.read(&log), watched.read(&log));
 }
 
+/// A full disk does not end a run, and is reported at its end.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_observer_that_cannot_write_does_not_end_a_run() {
+    let project = project();
+    for kind in ["narration", "log", "log-json", "jsonl", "metrics", "trace"] {
+        let ran = observed(&project, &["--case", "plain", "--observe", &format!("{kind}=/dev/full")]).exits(0);
+        let warning = format!("warning: not all of `--observe {kind}=/dev/full` could be written: No space left on device");
+        assert!(ran.stderr.contains(&warning) && !ran.stderr.contains("panicked"), "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn permanent_observers_are_set_in_the_project_file() {
     let project = project();
     project.file("asterisk.yaml", "pipelines: pipelines\nobservers: [metrics=of/run.prom, narration=of/story.txt]\n");
     project.asterisk(&RUN).exits(4);
-    assert!(project.read("of/story.txt").contains("Small-court begins on case doubtful at Court (R1)"));
+    assert!(project.read("of/story.txt").contains("Small-court begins on case doubtful at Court (R1)\n"));
     assert!(project.read("of/run.prom").contains("asterisk_cases{status=\"error\"} 1\n"));
     project.file("asterisk.yaml", "pipelines: pipelines\nobservers: [naration, metrics]\n");
     insta::assert_snapshot!("refused_in_file", project.asterisk(&RUN).exits(3).text());

@@ -85,6 +85,23 @@ fn hostile() -> Project {
 }
 
 #[test]
+fn untrusted_text_cannot_forge_a_line_of_a_log() {
+    let project = hostile();
+    let observers = ["log=log", "log-json=json", "narration=told"].map(|observer| ["--observe", observer]).concat();
+    let walk = ["run", "two", "--input", "launch.json", "--via", "rude", "-vv"];
+    assert_ne!(project.asterisk(&[&walk[..], &observers].concat()).code, Some(2));
+    let log = project.read("log");
+    let begins = |line: &str| line.split_once(' ').is_some_and(|(time, _)| time.len() == 24 && time.ends_with('Z'));
+    assert!(log.lines().count() > 5 && log.lines().all(begins), "{log}");
+    for text in [&log, &project.read("told")] {
+        assert_eq!(text.chars().find(|ch| ch.is_control() && *ch != '\n'), None, "{text}");
+    }
+    for line in project.read("json").lines() {
+        assert!(serde_json::from_str::<serde_json::Value>(line).unwrap().is_object(), "{line}");
+    }
+}
+
+#[test]
 fn escape_sequences_never_reach_the_output() {
     let project = hostile();
     let named = format!("na\u{1b}[2Jme{EVIL}.json");

@@ -1,16 +1,17 @@
 //! Events as JSON Lines, as they are recorded.
 
-use super::observed::Observer;
+use super::kinds::ObserverOptions;
+use super::observed::{MadeObserver, Observer};
 use super::out::ObserverOutput;
 use asterisk_base::clock::Timestamp;
 use asterisk_session::StartedRun;
 use asterisk_walk::Event;
 use serde::Serialize;
-use std::io;
+use std::io::{self, Write as _};
 
 /// Writes the format of `events.jsonl`, without the sequence numbers that the store assigns.
-pub(super) struct Jsonl<'o> {
-    out: ObserverOutput<'o>,
+pub(super) struct Jsonl {
+    out: ObserverOutput,
     run: String,
 }
 
@@ -21,13 +22,11 @@ struct EventLine<'a> {
     event: &'a Event,
 }
 
-impl<'o> Jsonl<'o> {
-    pub(super) fn new(out: ObserverOutput<'o>) -> Self {
-        Self { out, run: String::new() }
-    }
+pub(super) fn jsonl(out: ObserverOutput, _: &ObserverOptions) -> MadeObserver {
+    (Box::new(Jsonl { out, run: String::new() }), None)
 }
 
-impl Observer for Jsonl<'_> {
+impl Observer for Jsonl {
     fn began(&mut self, begun: &StartedRun<'_>, _: Timestamp) {
         begun.run.clone_into(&mut self.run);
     }
@@ -35,7 +34,8 @@ impl Observer for Jsonl<'_> {
     fn event(&mut self, event: &Event, _: Timestamp) {
         // Keys in alphabetical order, as everywhere.
         let line = serde_json::to_value(EventLine { run: &self.run, event }).unwrap_or_default();
-        self.out.line(&line.to_string());
+        // The output reports its failure at the end.
+        drop(writeln!(self.out, "{line}"));
     }
 
     fn end(&mut self, _: Timestamp) -> io::Result<()> {

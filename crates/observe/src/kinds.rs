@@ -1,10 +1,15 @@
 //! The registry of observers.
 
-use super::observed::{MadeObserver, Observer};
+use super::observed::{MadeObserver, TriedObserver};
 use super::out::ObserverOutput;
-use super::{chrome_trace, jsonl, log, metrics, narration};
+use super::{chrome, jsonl, metrics, text};
+use asterisk_base::clock::Clock;
 use asterisk_base::environment::Variables;
 use asterisk_diag::did_you_mean;
+use std::str::FromStr as _;
+use std::sync::Arc;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::EnvFilter;
 
 /// A kind of observer.
 #[derive(Clone, Copy)]
@@ -24,9 +29,9 @@ pub struct ObserverKind {
 #[derive(Clone, Copy)]
 pub enum MakeObserver {
     /// Writes to an output.
-    Writes(for<'o> fn(ObserverOutput<'o>, ObserverOptions) -> Box<dyn Observer + 'o>),
+    Writes(fn(ObserverOutput, &ObserverOptions) -> MadeObserver),
     /// Sends to the server at this address, or at the one in the environment.
-    Sends(fn(Option<&str>, &Variables) -> MadeObserver),
+    Sends(fn(Option<&str>, &ObserverOptions) -> TriedObserver),
 }
 
 /// The output of an observer without a file name.
@@ -41,11 +46,43 @@ pub enum DefaultOutput {
     Server,
 }
 
-/// Options of the command line.
-#[derive(Clone, Copy, Debug, Default)]
+/// What all observers of a run share.
 pub struct ObserverOptions {
     /// How often `-v` was given.
-    pub verbose: u8,
+    pub(super) verbose: u8,
+    /// Directives that replace the default filter of every layer.
+    filter: Option<String>,
+    pub(super) clock: Arc<dyn Clock>,
+    #[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "only a collector's address is read from them"))]
+    pub(super) variables: Variables,
+}
+
+impl ObserverOptions {
+    /// Fails if `filter` has an invalid directive.
+    pub fn new(
+        verbose: u8,
+        filter: Option<&str>,
+        clock: &Arc<dyn Clock>,
+        variables: &Variables,
+    ) -> Result<Self, (String, String)> {
+        if let Err(error) = filter.map(EnvFilter::from_str).transpose() {
+            let help = "separate directives by commas: TARGET=LEVEL, LEVEL or [SPAN]=LEVEL, such as asterisk=debug";
+            return Err((format!("the filter `{}` is invalid: {error}", filter.unwrap_or_default()), help.into()));
+        }
+        let (filter, clock, variables) = (filter.map(str::to_owned), Arc::clone(clock), variables.clone());
+        Ok(Self { verbose, filter, clock, variables })
+    }
+
+    /// The filter of a layer: this program's spans and events up to a level, unless directives were given.
+    pub(super) fn filter(&self, usual: LevelFilter) -> EnvFilter {
+        let usual = || format!("{}={usual}", asterisk_base::PROGRAM);
+        EnvFilter::builder().parse_lossy(self.filter.clone().unwrap_or_else(usual))
+    }
+
+    /// The default level of layers that show spans.
+    pub(super) fn of_spans(&self) -> LevelFilter {
+        if self.verbose < 2 { LevelFilter::DEBUG } else { LevelFilter::TRACE }
+    }
 }
 
 /// All kinds of observers.
@@ -55,50 +92,57 @@ pub const KINDS: &[ObserverKind] = &[
         doc: "readable sentences with milestones",
         usual: DefaultOutput::Stderr,
         json: false,
-        make: MakeObserver::Writes(|out, _| Box::new(narration::Narration::new(out))),
+        make: MakeObserver::Writes(text::narration),
     },
     ObserverKind {
         name: "log",
-        doc: "a line for each transition, warning and error (-v: for each step and decision, -vv: for each edge considered)",
+        doc: "a line with time and data for each transition, warning and error (-v: for each step and decision, -vv: for each edge considered)",
         usual: DefaultOutput::Stderr,
         json: false,
-        make: MakeObserver::Writes(|out, options| Box::new(log::LogObserver::new(out, options.verbose))),
+        make: MakeObserver::Writes(text::log),
+    },
+    ObserverKind {
+        name: "log-json",
+        doc: "the log as JSON, each line with the spans around it",
+        usual: DefaultOutput::Stderr,
+        json: true,
+        make: MakeObserver::Writes(text::log_json),
     },
     ObserverKind {
         name: "jsonl",
         doc: "each recorded event as a line of JSON",
         usual: DefaultOutput::Append,
         json: true,
-        make: MakeObserver::Writes(|out, _| Box::new(jsonl::Jsonl::new(out))),
+        make: MakeObserver::Writes(jsonl::jsonl),
     },
     ObserverKind {
         name: "metrics",
         doc: "counts and durations in the Prometheus text format, at the end of the run",
         usual: DefaultOutput::Replace,
         json: false,
-        make: MakeObserver::Writes(|out, _| Box::new(metrics::Metrics::new(out))),
+        make: MakeObserver::Writes(metrics::metrics),
     },
     ObserverKind {
         name: "trace",
-        doc: "a timeline of the steps of each case, for a viewer of Chrome traces",
+        doc: "a timeline of cases, steps, queries and commits by thread, for a viewer of Chrome traces (-vv: of script calls too)",
         usual: DefaultOutput::Replace,
         json: true,
-        make: MakeObserver::Writes(|out, _| Box::new(chrome_trace::ChromeTrace::new(out))),
+        make: MakeObserver::Writes(chrome::trace),
     },
     ObserverKind {
         name: "otlp",
-        doc: "OpenTelemetry traces, sent to a collector",
+        doc: "the same as an OpenTelemetry trace, sent to a collector",
         usual: DefaultOutput::Server,
         json: false,
         #[cfg(feature = "otel")]
-        make: MakeObserver::Sends(super::otlp::sender),
+        make: MakeObserver::Sends(super::otlp::otlp),
         #[cfg(not(feature = "otel"))]
         make: MakeObserver::Sends(without_opentelemetry),
     },
 ];
 
 #[cfg(any(test, not(feature = "otel")))]
-fn without_opentelemetry(_: Option<&str>, _: &Variables) -> MadeObserver {
+fn without_opentelemetry(_: Option<&str>, _: &ObserverOptions) -> TriedObserver {
     let help = "build with the feature: cargo build --release --features otel";
     Err(("this build does not include OpenTelemetry".into(), help.into()))
 }
@@ -127,10 +171,29 @@ pub fn parse(text: &str) -> Result<(&'static ObserverKind, Option<&str>), (Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use asterisk_base::clock::{FixedClock, Timestamp};
+
+    fn options(filter: Option<&str>) -> Result<ObserverOptions, (String, String)> {
+        let clock: Arc<dyn Clock> = Arc::new(FixedClock::new(Timestamp::from_millis(0), 1));
+        ObserverOptions::new(0, filter, &clock, &Variables::default())
+    }
+
+    #[test]
+    fn directives_replace_the_default_filter() {
+        let shown = |filter| options(filter).map(|options| options.filter(LevelFilter::INFO).to_string());
+        assert_eq!(shown(None), Ok("asterisk=info".to_owned()));
+        assert_eq!(shown(Some("warn,asterisk_script=trace")), Ok("asterisk_script=trace,warn".to_owned()));
+        assert!(
+            shown(Some("asterisk=loud"))
+                .is_err_and(|(message, _)| message.starts_with("the filter `asterisk=loud` is invalid: "))
+        );
+    }
 
     #[test]
     fn a_build_without_opentelemetry_says_how_to_get_one_that_has_it() {
-        let said = without_opentelemetry(None, &Variables::default()).err().map(|(message, help)| format!("{message}; {help}"));
+        let said = without_opentelemetry(None, &options(None).expect("no filter"))
+            .err()
+            .map(|(message, help)| format!("{message}; {help}"));
         let expected = "this build does not include OpenTelemetry; build with the feature: cargo build --release --features otel";
         assert_eq!(said.as_deref(), Some(expected));
     }
@@ -154,7 +217,7 @@ mod tests {
                 "the observer `trace` has no file after `=`; name one: trace=FILE",
                 "the observer `otlp` has no address after `=`; name one: otlp=URL",
                 "unknown observer `metric`; did you mean `metrics`?",
-                "unknown observer `x`; known here: `jsonl`, `log`, `metrics`, `narration`, `otlp`, `trace`",
+                "unknown observer `x`; known here: `jsonl`, `log`, `log-json`, `metrics`, `narration`, `otlp`, `trace`",
             ]
         );
         assert!(KINDS.iter().all(|kind| !kind.doc.is_empty()));

@@ -1,21 +1,24 @@
-//! Observers: they watch a run and write what happens in a format of their own.
+//! Observers: they watch a run and write what happens.
 //!
-//! An observer receives the events of the journal once they are recorded, and the ends of walks. It cannot affect the run. The registry is
-//! [`KINDS`]; [`ObserverFanout`] stands between the session and a front end, and is only made if there is an observer.
+//! An observer receives the events of the journal once they are recorded, and the ends of walks, or it is a layer of `tracing`, which the run
+//! reports its spans and the events of the journal to. It cannot affect the run. The registry is [`KINDS`]; [`ObserverFanout`] stands between
+//! the session and a front end, and is only made if there is an observer.
 
-mod chrome_trace;
+mod answer_events;
+mod chrome;
+mod journal_events;
 mod jsonl;
 mod kinds;
-mod log;
 mod metrics;
 mod name_table;
-mod narration;
 mod observed;
 #[cfg(feature = "otel")]
 mod otlp;
 mod out;
+mod progress;
 mod step_intervals;
+mod text;
 
 pub use kinds::{DefaultOutput, KINDS, MakeObserver, ObserverKind, ObserverOptions, parse};
-pub use observed::{Attached, MadeObserver, Observer, ObserverFanout};
+pub use observed::{Attached, MadeObserver, Observer, ObserverFanout, TracingLayer, TriedObserver};
 pub use out::ObserverOutput;

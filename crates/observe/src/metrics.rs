@@ -1,16 +1,17 @@
 //! Counts and durations in Prometheus' text format, written when the run ends.
 
+use super::kinds::ObserverOptions;
 use super::name_table::NameTable;
-use super::observed::Observer;
+use super::observed::{MadeObserver, Observer};
 use super::out::ObserverOutput;
-use super::step_intervals::Spans;
+use super::step_intervals::StepIntervals;
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::Case;
 use asterisk_session::StartedRun;
 use asterisk_walk::{Event, EventBody, WalkStatus};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io;
+use std::io::{self, Write as _};
 
 /// The upper bounds of the histogram of step durations, in seconds.
 const BOUNDS: [f64; 14] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 60.0, 300.0];
@@ -38,15 +39,15 @@ const METRICS: &[(&str, &str, &str)] = &[
 ];
 
 /// Collects the metrics of a run.
-pub(super) struct Metrics<'o> {
-    out: ObserverOutput<'o>,
+struct Metrics {
+    out: ObserverOutput,
     names: NameTable,
     run: Vec<(&'static str, String)>,
     began: Timestamp,
     /// By metric and labels.
     counts: BTreeMap<(&'static str, String), u64>,
     times: BTreeMap<String, TimeHistogram>,
-    spans: Spans,
+    steps: StepIntervals,
 }
 
 #[derive(Default)]
@@ -66,19 +67,20 @@ impl TimeHistogram {
     }
 }
 
-impl<'o> Metrics<'o> {
-    pub(super) fn new(out: ObserverOutput<'o>) -> Self {
-        Self {
-            out,
-            names: NameTable::default(),
-            run: Vec::new(),
-            began: Timestamp::default(),
-            counts: BTreeMap::new(),
-            times: BTreeMap::new(),
-            spans: Spans::default(),
-        }
-    }
+pub(super) fn metrics(out: ObserverOutput, _: &ObserverOptions) -> MadeObserver {
+    let metrics = Metrics {
+        out,
+        names: NameTable::default(),
+        run: Vec::new(),
+        began: Timestamp::default(),
+        counts: BTreeMap::new(),
+        times: BTreeMap::new(),
+        steps: StepIntervals::default(),
+    };
+    (Box::new(metrics), None)
+}
 
+impl Metrics {
     fn count(&mut self, metric: &'static str, labels: &[(&str, &str)]) {
         *self.counts.entry((metric, written(labels))).or_default() += 1;
     }
@@ -122,7 +124,7 @@ impl<'o> Metrics<'o> {
     }
 }
 
-impl Observer for Metrics<'_> {
+impl Observer for Metrics {
     fn began(&mut self, begun: &StartedRun<'_>, now: Timestamp) {
         self.names.began(begun);
         self.began = now;
@@ -135,11 +137,9 @@ impl Observer for Metrics<'_> {
     fn event(&mut self, event: &Event, now: Timestamp) {
         let pipeline = self.names.pipeline(&event.path);
         let pipeline = pipeline.as_str();
-        if let Some(span) = self.spans.event(event)
-            && span.by.is_some()
-        {
-            let labels = written(&[("node", &span.node), ("pipeline", pipeline)]);
-            self.times.entry(labels).or_default().add(span.began, now);
+        if let Some((node, began)) = self.steps.event(event) {
+            let labels = written(&[("node", &node), ("pipeline", pipeline)]);
+            self.times.entry(labels).or_default().add(began, now);
         }
         match &event.what {
             EventBody::NodeExit { node, by, .. } => {
@@ -187,14 +187,14 @@ impl Observer for Metrics<'_> {
     }
 
     fn case_over(&mut self, case: &Case, status: WalkStatus, _: Timestamp) {
-        self.spans.case_over(&case.id);
+        self.steps.case_over(&case.id);
         let status = serde_json::to_value(status).unwrap_or_default();
         self.count("cases", &[("status", status.as_str().unwrap_or_default())]);
     }
 
     fn end(&mut self, now: Timestamp) -> io::Result<()> {
         let text = self.text(now);
-        self.out.write(&text);
+        drop(self.out.write_all(text.as_bytes()));
         self.out.end()
     }
 }

@@ -1,5 +1,6 @@
 //! The observers of a run, between the session and the front end.
 
+use super::journal_events::JournalEvents;
 use asterisk_base::clock::{Clock, Timestamp};
 use asterisk_base::model::Case;
 use asterisk_diag::Diagnostics;
@@ -7,6 +8,9 @@ use asterisk_session::{AppliedReload, RunListener, StartedRun};
 use asterisk_walk::{Event, TextChange, WalkStatus};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use tracing::dispatcher::{Dispatch, with_default};
+use tracing_subscriber::Registry;
+use tracing_subscriber::layer::{Layer, SubscriberExt as _};
 
 /// Watches a run. `now` is the time of the call: for an event, that it is recorded.
 pub trait Observer: Send {
@@ -20,40 +24,67 @@ pub trait Observer: Send {
     fn end(&mut self, now: Timestamp) -> io::Result<()>;
 }
 
+/// A layer of a run's subscriber.
+pub type TracingLayer = Box<dyn Layer<Registry> + Send + Sync>;
+
+/// An observer with its layer, if it has one.
+pub type MadeObserver = (Box<dyn Observer>, Option<TracingLayer>);
+
 /// An observer, or an error message with a hint.
-pub type MadeObserver = Result<Box<dyn Observer>, (String, String)>;
+pub type TriedObserver = Result<MadeObserver, (String, String)>;
 
 /// An observer with the option that requested it, for error messages.
-pub struct Attached<'o> {
+pub struct Attached {
     /// `KIND` or `KIND=FILE`.
     pub name: String,
-    pub observer: Box<dyn Observer + 'o>,
+    pub observer: Box<dyn Observer>,
+    pub layer: Option<TracingLayer>,
 }
 
 /// Forwards everything to a front end and to the observers.
 pub struct ObserverFanout<'o> {
     front: &'o dyn RunListener,
     clock: Arc<dyn Clock>,
-    observers: Mutex<Vec<Attached<'o>>>,
+    observers: Mutex<Vec<(String, Box<dyn Observer>)>>,
+    /// The subscriber of the run, with the layers of all observers.
+    dispatch: Dispatch,
 }
 
 impl<'o> ObserverFanout<'o> {
     /// Attaches observers; `None` if there are none, so that a run without any has no overhead.
-    pub fn over(front: &'o dyn RunListener, clock: &Arc<dyn Clock>, observers: Vec<Attached<'o>>) -> Option<Self> {
-        (!observers.is_empty()).then(|| Self { front, clock: Arc::clone(clock), observers: observers.into() })
+    pub fn over(front: &'o dyn RunListener, clock: &Arc<dyn Clock>, attached: Vec<Attached>) -> Option<Self> {
+        if attached.is_empty() {
+            return None;
+        }
+        let (mut observers, mut layers) = (Vec::new(), Vec::new());
+        for Attached { name, observer, layer } in attached {
+            observers.push((name, observer));
+            layers.extend(layer);
+        }
+        let mut dispatch = Dispatch::none();
+        if !layers.is_empty() {
+            observers.push((String::new(), Box::new(JournalEvents::default())));
+            dispatch = Dispatch::new(Registry::default().with(layers));
+        }
+        Some(Self { front, clock: Arc::clone(clock), observers: observers.into(), dispatch })
+    }
+
+    /// Does the work of a run, whose spans and events are observed.
+    pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        with_default(&self.dispatch, work)
     }
 
     /// Ends the observers. Returns write errors, each with the name of its observer; they do not fail the run.
     pub fn end(self) -> Vec<(String, io::Error)> {
         let now = self.clock.now();
         let observers = self.observers.into_inner().unwrap_or_else(PoisonError::into_inner);
-        observers.into_iter().filter_map(|mut one| Some((one.name, one.observer.end(now).err()?))).collect()
+        observers.into_iter().filter_map(|(name, mut one)| Some((name, one.end(now).err()?))).collect()
     }
 
     fn show(&self, show: impl Fn(&mut dyn Observer, Timestamp)) {
         let now = self.clock.now();
         let mut observers = self.observers.lock().unwrap_or_else(PoisonError::into_inner);
-        observers.iter_mut().for_each(|one| show(&mut *one.observer, now));
+        observers.iter_mut().for_each(|(_, one)| show(&mut **one, now));
     }
 }
 

@@ -18,6 +18,7 @@ use rhai::{Dynamic, EvalAltResult};
 use serde_json::Value;
 use std::borrow::Borrow;
 use std::sync::Arc;
+use tracing::trace_span;
 
 /// A function of a library, callable from any thread. Cloning costs three reference counts.
 #[derive(Clone)]
@@ -157,6 +158,7 @@ impl ScriptFunction {
             (None, FunctionText::Condition(_)) => return Ok(Dynamic::UNIT),
             (Some(body), _) => body,
         };
+        let _span = trace_span!("script", function = %self.key()).entered();
         guard::run(&self.linked.limits, || self.run(body, args, mode)).map_err(|stop| Box::new(self.explain(stop)))
     }
 

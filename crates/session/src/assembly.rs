@@ -27,6 +27,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use tracing::info_span;
 
 impl RunContext<'_> {
     /// Walks the cases as far as possible, and concludes the run.
@@ -39,6 +40,9 @@ impl RunContext<'_> {
         let (session, watch, recorded) = (self.session, self.watch, self.recorded);
         let project = Arc::clone(&texts.project);
         let batch = RunBatch::after(&self.store().run_events(self.id())?);
+        let pipeline = &*project.plan.pipeline.name;
+        let _span =
+            info_span!("run", otel.name = %pipeline, run = %self.id(), pipeline = %pipeline, cases = work.len()).entered();
         watch.began(&StartedRun::new(self.id(), &project.plan, &self.launch, &work, batch));
         let mut needs = session.reads(self.store(), self.id(), &texts.manifest.workspace, self.settings.no_recall)?;
         if self.fresh && project.plan.declares(PEERS) {

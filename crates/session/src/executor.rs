@@ -237,6 +237,8 @@ impl RunExecutor<'_> {
         let mut work = walking.work();
         let mut whole = work.take(cases)?;
         let (case, state) = &mut *whole;
+        let span = work.span(case);
+        let _within = span.enter();
         let params = work.params.take();
         let keeps = params.is_some();
         let params = params.unwrap_or_default();
@@ -249,6 +251,7 @@ impl RunExecutor<'_> {
         if let WalkEnd::Failed(failure) = end {
             work.fail(failure);
         }
+        work.span = (work.phase.is_some() && !span.is_disabled()).then(|| Box::new(span.clone()));
         work.params = (keeps && work.phase.is_some()).then_some(params);
         work.whole = self.run.keep.then_some(whole);
         Ok(())

@@ -9,6 +9,8 @@ use asterisk_script::View;
 use asterisk_store::{Store, StoreError};
 use asterisk_walk::{CaseParams, Content, Event, FailedRule, Failure, Name, Plan, TokenUsage, WalkState, WalkStatus};
 use std::sync::{Arc, OnceLock};
+use tracing::field::Empty;
+use tracing::{Span, info_span};
 
 /// A case with the state of its walk.
 pub(super) type WalkedCase = (Case, WalkState);
@@ -30,6 +32,8 @@ pub(super) struct CaseWork {
     pub(super) whole: Option<Box<WalkedCase>>,
     /// Its parameters, if they are kept from batch to batch.
     pub(super) params: Option<Box<OnceLock<CaseParams>>>,
+    /// The span of its walk, from batch to batch. Boxed, since most runs have no subscriber.
+    pub(super) span: Option<Box<Span>>,
     /// Details that only some cases have.
     pub(super) own: Option<Box<OutsideDetails>>,
 }
@@ -59,6 +63,7 @@ impl CaseWork {
             phase,
             whole: keep.then(|| Box::new((Case::clone(case), WalkState::default()))),
             params: None,
+            span: None,
             own: None,
             alone: false,
             rested: false,
@@ -77,8 +82,20 @@ impl CaseWork {
             rested: false,
             whole: None,
             params: None,
+            span: None,
             own: None,
         }
+    }
+
+    /// The span of its walk, until that is over.
+    pub(super) fn span(&mut self, case: &Case) -> Span {
+        let new = || {
+            info_span!(
+                "case", otel.name = %format_args!("case {}", case.id), case = %case.id, title = %case.name, status = Empty,
+                otel.status_code = Empty, otel.status_description = Empty,
+            )
+        };
+        self.span.take().map_or_else(new, |span| *span)
     }
 
     /// Updates the progress of the walk.

@@ -3,6 +3,7 @@
 //! A thread that searches with a regex for the first time makes a cache that stays with the regex. Fresh threads for every batch
 //! would leave behind a multiple of what those caches take.
 
+use asterisk_base::subscriber::Inherited;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,7 +49,10 @@ impl WorkerPool {
             }
         };
         match self.pool() {
-            Some(pool) => drop(pool.broadcast(|_| work())),
+            Some(pool) => {
+                let inherited = Inherited::here();
+                pool.broadcast(|_| inherited.within(work));
+            }
             None => work(),
         }
         !panicked.into_inner()
@@ -57,7 +61,11 @@ impl WorkerPool {
     /// Maps the items concurrently; the results are in their order.
     pub fn map<T: Sync, R: Send>(&self, items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
         match self.pool() {
-            Some(pool) => pool.install(|| items.par_iter().with_max_len(1).map(&make).collect()),
+            Some(pool) => {
+                let inherited = Inherited::here();
+                let make = |item| inherited.within(|| make(item));
+                pool.install(|| items.par_iter().with_max_len(1).map(make).collect())
+            }
             None => items.iter().map(make).collect(),
         }
     }

@@ -8,6 +8,7 @@ use super::step::{CaseIds, StoredCommit};
 use asterisk_walk::{Commit, Journal, JournalError};
 use rusqlite::Connection;
 use std::sync::Arc;
+use tracing::debug_span;
 
 /// The journal of a run, with the lease on it: while it or a clone lives, no other process can execute the run.
 #[derive(Clone, Debug)]
@@ -40,6 +41,7 @@ impl RunJournal {
 impl Journal for RunJournal {
     fn commit(&self, commit: Commit) -> Result<(), JournalError> {
         let JournalInner { store, run, cases, .. } = &*self.0;
+        let _span = debug_span!("commit", events = commit.events.len()).entered();
         store.writer()?.submit(StoredCommit::new(*run, cases, commit)?)
     }
 }

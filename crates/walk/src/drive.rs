@@ -12,9 +12,11 @@ use super::ready_set::{ReadySet, ReadyStep};
 use super::revisions::Revision;
 use super::state::{WalkState, WalkStatus};
 use super::step::StepResult;
+use super::step_spans::StepSpans;
 use super::thermal;
 use super::walker::{WalkOwner, Walker};
 use asterisk_base::model::Case;
+use asterisk_base::subscriber;
 use asterisk_diag::counted;
 use asterisk_diag::{Diagnostic, did_you_mean};
 use asterisk_pipeline::NodeIx;
@@ -44,6 +46,7 @@ impl Walker<'_> {
     pub fn walk_with(&self, case: &Case, state: &mut WalkState, params: &OnceLock<CaseParams>) -> Result<WalkEnd, JournalError> {
         let case_name: Name = case.id.as_str().into();
         let mut held: Option<Arc<Revision>> = None;
+        let mut spans = StepSpans::default();
         loop {
             match state.status {
                 WalkStatus::Done => return Ok(WalkEnd::Done),
@@ -69,6 +72,9 @@ impl Walker<'_> {
             if ready_set.len() == 0 {
                 state.status = WalkStatus::Running;
                 return Ok(WalkEnd::Waiting);
+            }
+            if subscriber::may_exist() {
+                ready_set.trace(&mut spans);
             }
             let mut committed: Vec<Event> = Vec::new();
             let mut spent_ms = state.spent_ms;
@@ -123,6 +129,7 @@ impl Walker<'_> {
             let all_wait = waiting == ready_set.len();
             for event in &committed {
                 state.apply(event);
+                spans.close(event);
             }
             if let Some(failure) = failed? {
                 return Ok(WalkEnd::Failed(failure));

@@ -74,6 +74,7 @@ mod state;
 mod step;
 mod step_context;
 mod step_log;
+mod step_spans;
 mod team;
 mod team_plan;
 mod thermal;

@@ -11,10 +11,13 @@ use super::name::Name;
 use super::plan::Plan;
 use super::state::{WalkState, WalkStatus};
 use super::step::{StepResult, Stepper};
+use super::step_spans::{StepSpans, in_spans};
 use super::walker::{WalkOwner, Walker};
+use asterisk_base::subscriber::Inherited;
 use asterisk_pipeline::CONCURRENCY;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
+use tracing::Span;
 
 /// The steps that can be taken now.
 #[derive(Default)]
@@ -32,6 +35,8 @@ pub(super) struct ReadyStep<'a> {
     act: StepAction<'a>,
     /// The branch that a failure is attributed to instead of the case.
     pub(super) collects: Option<&'a Name>,
+    /// Its span and those around it, outermost first; none without a subscriber.
+    spans: Vec<Span>,
 }
 
 enum StepAction<'a> {
@@ -99,13 +104,13 @@ impl<'a> Walker<'a> {
                         }
                         _ => StepAction::Join(step),
                     };
-                    return ready_set.push(ReadyStep { act, collects });
+                    return ready_set.push(ReadyStep { act, collects, spans: Vec::new() });
                 };
                 let open: Vec<&WalkState> = open().filter(|branch| of(branch) == group).collect();
                 return self.branches(who, &open, (foreach, collects), ready_set);
             }
         };
-        ready_set.push(ReadyStep { act, collects });
+        ready_set.push(ReadyStep { act, collects, spans: Vec::new() });
     }
 
     /// Whether the walk continues without the node of a branch if that fails.
@@ -148,7 +153,20 @@ impl<'a> Walker<'a> {
 impl ReadyStep<'_> {
     /// A step that records a failure.
     pub(super) fn failed(taken: StepResult) -> Self {
-        Self { act: StepAction::Fail(Mutex::new(Some(taken))), collects: None }
+        Self { act: StepAction::Fail(Mutex::new(Some(taken))), collects: None, spans: Vec::new() }
+    }
+
+    fn stepper(&self) -> Option<&Stepper<'_>> {
+        match &self.act {
+            StepAction::Fail(_) => None,
+            StepAction::Take(step)
+            | StepAction::Descend(step, _)
+            | StepAction::Finish(step, _)
+            | StepAction::Split(step, _)
+            | StepAction::Merge(step, _)
+            | StepAction::Wave(step)
+            | StepAction::Join(step) => Some(step),
+        }
     }
 
     fn run(&self) -> StepResult {
@@ -190,6 +208,13 @@ impl<'a> ReadySet<'a> {
         self.first.iter().chain(&self.rest)
     }
 
+    /// Opens the spans of the steps.
+    pub(super) fn trace(&mut self, spans: &mut StepSpans) {
+        for job in self.first.iter_mut().chain(&mut self.rest) {
+            job.spans = job.stepper().map(|step| spans.around(step)).unwrap_or_default();
+        }
+    }
+
     /// Takes the steps and records each in order. Ends with the first that fails, and when the recorder stops; later steps that
     /// were taken are discarded.
     pub(super) fn each(
@@ -203,7 +228,7 @@ impl<'a> ReadySet<'a> {
                 if index > 0 && stop.load(Ordering::Relaxed) {
                     break;
                 }
-                if let Some(failure) = record(job, job.run())? {
+                if let Some(failure) = in_spans(&job.spans, || record(job, job.run()))? {
                     return Ok(Some(failure));
                 }
             }
@@ -211,19 +236,21 @@ impl<'a> ReadySet<'a> {
         }
         let next = AtomicUsize::new(0);
         let window = CommitWindow { recorded: Mutex::new(Some(0)), moved: Condvar::new(), width: at_once };
+        let inherited = Inherited::here();
         std::thread::scope(|scope| {
             let (answers, answered) = mpsc::channel::<(usize, StepResult)>();
             for _ in 0..at_once {
                 let (answers, next, window) = (answers.clone(), &next, &window);
-                scope.spawn(move || {
+                let work = move || {
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
                         let Some(job) = self.get(index) else { return };
-                        if !window.reaches(index) || answers.send((index, job.run())).is_err() {
+                        if !window.reaches(index) || answers.send((index, in_spans(&job.spans, || job.run()))).is_err() {
                             return;
                         }
                     }
-                });
+                };
+                scope.spawn(|| inherited.within(work));
             }
             drop(answers);
             let mut waiting: Vec<Option<StepResult>> = self.jobs().map(|_| None).collect();
@@ -233,7 +260,7 @@ impl<'a> ReadySet<'a> {
                 waiting[index] = Some(taken);
                 while let Some(taken) = waiting.get_mut(next).and_then(Option::take) {
                     let Some(job) = self.get(next) else { break 'all };
-                    result = record(job, taken);
+                    result = in_spans(&job.spans, || record(job, taken));
                     next += 1;
                     if !matches!(result, Ok(None)) || stop.load(Ordering::Relaxed) {
                         break 'all;

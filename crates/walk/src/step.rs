@@ -34,6 +34,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use tracing::debug_span;
 
 /// The result of a step, successful or not.
 #[derive(Default)]
@@ -419,7 +420,7 @@ impl<'a> Stepper<'a> {
         let about = QuerySubject { launch, case: self.case, prior: &prior, root, evidence };
         needs
             .iter()
-            .map(|need| match self.walker.needs.query(need.name, &about) {
+            .map(|need| match debug_span!("query", query = %need.name).in_scope(|| self.walker.needs.query(need.name, &about)) {
                 Ok(value) => Ok((need.field(), View::of(&value, &model::Kind::Any, "params.needs"))),
                 Err(message) => {
                     let detail = format!("the query `{}` failed: {message}", need.name);
@@ -431,7 +432,8 @@ impl<'a> Stepper<'a> {
 
     /// Requests the answer, and validates it by the node's schema.
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Failure> {
-        let reply = self.walker.answer.answer(request).map_err(|refusal| {
+        let asked = || self.walker.answer.answer(request);
+        let reply = debug_span!("answer", node = %self.name()).in_scope(asked).map_err(|refusal| {
             if refusal.next == AfterRefusal::Wait {
                 request.log.wait();
             }
