@@ -27,6 +27,25 @@ const MAX_ELEMENTS: usize = 1_000_000;
 /// The maximum number of attributes of an element; the check for duplicates is quadratic.
 const MAX_ATTRIBUTES: usize = 256;
 
+/// The maximum number of entities of a document type, and of bytes of each.
+const MAX_ENTITIES: usize = 100;
+
+/// The entities that a document type declares, if all are short texts: such cannot expand, and nothing is fetched.
+fn plain_entities(document_type: &str) -> Option<Vec<(String, String)>> {
+    let declarations = document_type.split("<!ENTITY").skip(1);
+    let entities: Option<Vec<(String, String)>> = declarations
+        .map(|declaration| {
+            let (name, rest) = declaration.trim_start().split_once(char::is_whitespace)?;
+            let rest = rest.trim_start();
+            let quote = rest.chars().next().filter(|quote| ['"', '\''].contains(quote))?;
+            let (text, rest) = rest[1..].split_once(quote)?;
+            let is_plain = text.len() <= MAX_ENTITIES && !text.contains(['&', '<', '%']) && rest.trim_start().starts_with('>');
+            is_plain.then(|| (name.to_owned(), text.to_owned()))
+        })
+        .collect();
+    entities.filter(|entities| entities.len() <= MAX_ENTITIES)
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Element {
     /// Its name without a namespace prefix.
@@ -459,6 +478,8 @@ struct Parser<'s, R> {
     offset: usize,
     /// The number of references to characters invalid in XML.
     replaced: Cell<usize>,
+    /// The entities that the document type declares as plain texts.
+    entities: Vec<(String, String)>,
 }
 
 impl<'s, R: BufRead> Parser<'s, R> {
@@ -467,13 +488,16 @@ impl<'s, R: BufRead> Parser<'s, R> {
         // End tags are matched by `Pass`, so that damage can be skipped.
         reader.config_mut().check_end_names = false;
         reader.config_mut().allow_unmatched_ends = true;
-        Self { source, reader, start: offset, start_line: line, offset, replaced: Cell::new(0) }
+        Self { source, reader, start: offset, start_line: line, offset, replaced: Cell::new(0), entities: Vec::new() }
     }
 
     /// Resolves a reference. One to a character invalid in XML (`&#0;`) costs that character, not the document.
     fn resolve(&self, reference: &str) -> Result<Cow<'static, str>, Diagnostic> {
         if let Some(text) = markup::entity(reference) {
             return Ok(text);
+        }
+        if let Some((_, text)) = self.entities.iter().find(|(name, _)| name == reference) {
+            return Ok(Cow::Owned(text.clone()));
         }
         let number = reference.strip_prefix('#').map(|number| number.strip_prefix(['x', 'X']).unwrap_or(number));
         if number.is_none_or(|number| number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_hexdigit())) {
@@ -487,7 +511,13 @@ impl<'s, R: BufRead> Parser<'s, R> {
         self.start = self.position(self.reader.buffer_position());
         self.start_line = self.reader.get_ref().line;
         match self.reader.read_event_into(buffer) {
-            Ok(Event::DocType(document_type)) if document_type.contains("<!ENTITY") => Err(self.doctype()),
+            Ok(Event::DocType(document_type)) => match plain_entities(&document_type) {
+                Some(entities) => {
+                    self.entities = entities;
+                    Ok(Event::DocType(document_type))
+                }
+                None => Err(self.doctype()),
+            },
             Ok(event) => Ok(event),
             Err(error) => Err(self.error(&error)),
         }

@@ -13,10 +13,11 @@ mod scan;
 mod select;
 mod system;
 mod tool;
+#[allow(clippy::assigning_clones, reason = "short texts, assigned once")]
 mod tools;
 
 use super::InputPart;
-use super::formats::{ReportFormat, ReportInput};
+use super::formats::{FormatRow, ReportInput};
 use super::launch_builder::LaunchBuilder;
 use super::lines::LineReader;
 use asterisk_base::clock::Timestamp;
@@ -29,7 +30,7 @@ use std::sync::Arc;
 use system::{CiSystem, JobLine, JobOutcome, Mark};
 
 /// The row of the format; it is recognised by [`is_of_system`] and [`is_output`].
-pub(super) static FORMAT: ReportFormat = ReportFormat { name: "job log", signs: &[], is_json: false, read };
+pub(super) static FORMAT: FormatRow = FormatRow { name: "job log", signs: &[], is_json: false, read };
 
 /// The CI system is detected in this many lines.
 const HEAD_LINES: usize = 300;

@@ -146,7 +146,7 @@ impl Scanner {
         let armed = self.states.get(&index).is_some_and(|state| state.armed);
         let mut finding = Finding::of(index, tool(index).kind, text, number, groups);
         match one.pattern.does {
-            Does::Listed(_) | Does::ListedOutside(_) if !armed => return false,
+            Does::Listed(_) | Does::ListedOutside(_) | Does::FlakyListed if !armed => return false,
             Does::Outside(_) | Does::ListedOutside(_) | Does::BegunOutside if is_open => return false,
             Does::Failure(extent) | Does::Listed(extent) | Does::Outside(extent) | Does::ListedOutside(extent) => {
                 self.close();
@@ -236,7 +236,6 @@ impl Scanner {
                 state.running.remove(&key);
                 state.current = None;
             }
-            Does::FlakyListed if !armed => return false,
             Does::Flaky | Does::FlakyListed => {
                 self.close();
                 self.findings.retain(|own| own.tool != index || own.name != finding.name);
@@ -257,13 +256,12 @@ impl Scanner {
         if let Some(open) = &mut self.open {
             let is_blank = text.trim().is_empty();
             let ends = match open.extent {
-                Extent::Section => false,
                 Extent::Through if !is_blank && indent(text) <= open.indent => {
                     push_bounded(&mut open.finding.text, text, MAX_TEXT);
                     self.close();
                     return;
                 }
-                Extent::Through => false,
+                Extent::Section | Extent::Through => false,
                 Extent::Dedent => !is_blank && indent(text) <= open.indent,
                 Extent::Blank => is_blank,
                 Extent::Line => true,
@@ -339,7 +337,7 @@ fn drop_files_of_tests(findings: &mut Vec<Finding>) {
         .collect();
     findings.retain(|own| {
         let is_file = own.kind == ProblemKind::Test && own.name == own.suite && suites.contains(&(own.tool, own.suite.clone()));
-        !is_file && !(tool(own.tool).name == "TAP" && explained.contains(&own.name))
+        !(is_file || tool(own.tool).name == "TAP" && explained.contains(&own.name))
     });
 }
 

@@ -1,4 +1,4 @@
-//! C and C++: compilers, linkers, CMake, make, CTest, googletest, Catch2; Bazel, Swift.
+//! C and C++: compilers, linkers, `CMake`, make, `CTest`, googletest, Catch2; Bazel, Swift.
 
 use super::super::tool::{Does, Extent, Finding, ProblemKind, Tool};
 use super::{on, shaped, tool, wrapper};
@@ -173,7 +173,7 @@ fn catch2(finding: &mut Finding) {
                 && rest.is_empty()
                 && titles.iter().filter(|title| title.is_empty()).count() == 1 =>
             {
-                titles.push(line.trim())
+                titles.push(line.trim());
             }
             line if line.starts_with(".....") || rest.is_empty() && line.trim().is_empty() => {}
             line => rest.push(line),

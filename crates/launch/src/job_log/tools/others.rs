@@ -1,4 +1,4 @@
-//! PHPUnit, Pest, RSpec, minitest, ExUnit, Bats, prove, testthat, Julia; their compilers and linters; shell, YAML, Docker files.
+//! `PHPUnit`, Pest, `RSpec`, minitest, `ExUnit`, Bats, prove, testthat, Julia; their compilers and linters; shell, YAML, Docker files.
 
 use super::super::tool::{Does, Extent, Finding, ProblemKind, Tool};
 use super::{dotted, on, shaped, tool};
