@@ -316,3 +316,75 @@ fn a_verdict_rule_that_always_fails_fails_the_job() {
     let failed = project.asterisk(&["test", "own_test.rhai"]).exits(1);
     assert!(failed.stderr.contains("rule V90 (pipelines/rca.yaml:4) failed"), "{}", failed.text());
 }
+
+/// A job that failed before its tests ran.
+const JOB_LOG: &str = "\
+2026-05-04T10:11:12.1000000Z ##[group]Run make test
+2026-05-04T10:11:12.2000000Z shell: /usr/bin/bash -e {0}
+2026-05-04T10:11:12.2000000Z ##[endgroup]
+2026-05-04T10:11:13.2000000Z ERROR: cache is cold, attempt 1
+2026-05-04T10:11:19.9000000Z src/cart.c:12:5: error: expected ';' before '}' token
+2026-05-04T10:11:20.0000000Z ##[error]Process completed with exit code 2.
+2026-05-04T10:11:20.1000000Z Post job cleanup.
+";
+
+/// The log of a job is read alone, next to a report, and from an archive; a case of the report gets its part of it.
+#[test]
+fn the_log_of_a_job_is_a_launch() {
+    let project = Project::with(&[("job.log", JOB_LOG)]);
+    let ran = ci(&project, &[], &[]).exits(0);
+    assert!(ran.stdout.contains("1 case, 1 cause") && ran.stderr.contains("read: job.log (1 report)"), "{}", ran.text());
+    let log = format!("{SUREFIRE_LOG}{JOB_LOG}");
+    project.file("job.log", &log);
+    project.file("target/surefire-reports/TEST-a.xml", SUREFIRE);
+    let ran = project.asterisk(&["run", "--input", "job.log", "--input", "target", "--format", "json"]).exits(0).json();
+    let cases: Vec<&str> = ran["cases"].as_array().unwrap().iter().map(|case| case["case"].as_str().unwrap()).collect();
+    assert_eq!(cases, ["shop.CartTest::adds", "make test::expected ';' before '}' token"]);
+}
+
+/// The same failure as in the report.
+const SUREFIRE_LOG: &str = "\
+2026-05-04T10:11:02.1000000Z ##[group]Run mvn verify
+2026-05-04T10:11:02.2000000Z shell: /usr/bin/bash -e {0}
+2026-05-04T10:11:02.2000000Z ##[endgroup]
+2026-05-04T10:11:03.2000000Z [ERROR] shop.CartTest.adds -- Time elapsed: 0.01 s <<< FAILURE!
+2026-05-04T10:11:03.2000000Z org.opentest4j.AssertionFailedError: expected: <1> but was: <2>
+2026-05-04T10:11:03.2000000Z 
+2026-05-04T10:11:04.0000000Z ##[error]Process completed with exit code 1.
+";
+
+/// What jobs that pass print, too, is no evidence.
+#[test]
+fn lines_of_jobs_that_passed_are_left_out() {
+    let passed = JOB_LOG.replace("attempt 1", "attempt 3");
+    let passed: Vec<&str> = passed.lines().filter(|line| !line.contains("error")).collect();
+    let project = Project::with(&[("job.log", JOB_LOG), ("passed.log", &passed.join("\n"))]);
+    let prompts = |more: &[&str], out: &str| {
+        let args = [&["run", "--input", "job.log", "--files", "always", "--out", out], more].concat();
+        project.asterisk(&args).exits(0);
+        texts(&project.root().join(out))
+    };
+    assert!(prompts(&[], "a").contains("cache is cold"));
+    assert!(!prompts(&["--baseline-log", "passed.log"], "b").contains("cache is cold"));
+}
+
+/// All files below a directory.
+fn texts(dir: &std::path::Path) -> String {
+    let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| if path.is_dir() { texts(&path) } else { std::fs::read_to_string(path).unwrap_or_default() }).collect()
+}
+
+/// "No failures" is said only of a launch that proves it.
+#[test]
+fn incomplete_reports_are_no_success() {
+    let fewer = PASSED.replace("tests=\"1\"", "tests=\"2\" failures=\"1\"");
+    for (report, what) in
+        [(PASSED.replace("</testsuite>", ""), "cut off"), (fewer, "declare"), ("<testsuite/>".into(), "no test is listed")]
+    {
+        let project = Project::with(&[("junit.xml", &report)]);
+        let ran = ci(&project, &[], &[]).exits(1);
+        assert!(ran.stderr.contains(what) && ran.stderr.contains("--allow-incomplete"), "{what}: {}", ran.text());
+        assert!(!ran.text().contains("no failures"), "{what}: {}", ran.text());
+        ci(&project, &[], &["--allow-incomplete"]).exits(0);
+    }
+}

@@ -1,7 +1,7 @@
 //! Reads launches of test results: a text in, a [`Launch`] out, whichever tool wrote it.
 //!
 //! The format is detected by content, never by a file's name (`detect`), with the table in `formats`: ReportPortal, JUnit XML in
-//! its dialects, and the reports of some twenty-five other tools. For anything else, the error names the format it looks like.
+//! its dialects, and the reports of some twenty-five other tools. The log of a CI job is read by `job_log`. For anything else, the error names the format it looks like.
 //! Texts are cleaned of terminal escapes and markup, long ones are cut with the cut recorded, and [`Launch::notes`] lists what was
 //! left out. XML and streams of events are read test by test, so that only the failures are held in memory; of a JSON report, only
 //! the fields that are needed.

@@ -254,7 +254,9 @@ impl JobLogReader {
             self.steps[index].exit = self.job_exit;
             let errors = std::mem::take(&mut self.job_errors);
             let mut scanner = Scanner::default();
-            errors.iter().for_each(|error| scanner.line(0, error, false));
+            for error in &errors {
+                scanner.line(0, error, false);
+            }
             self.steps[index].scanned.findings.extend(scanner.finish().findings);
             self.steps[index].errors.extend(errors);
         }
