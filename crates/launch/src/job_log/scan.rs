@@ -186,7 +186,9 @@ impl Scanner {
                 self.push(finding);
             }
             Does::Arm | Does::Disarm => {
-                self.close();
+                if is_open || one.pattern.does == Does::Arm {
+                    self.close();
+                }
                 self.states.entry(index).or_default().armed = one.pattern.does == Does::Arm;
             }
             Does::Context => {
@@ -219,7 +221,7 @@ impl Scanner {
                 lead.push('\n');
             }
             Does::Begun | Does::BegunOutside => {
-                if is_open {
+                if is_open || self.open.as_ref().is_some_and(|open| tool(open.finding.tool).is_wrapper) {
                     self.close();
                 }
                 let state = self.states.entry(index).or_default();

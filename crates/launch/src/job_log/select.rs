@@ -214,13 +214,17 @@ fn drop_parents(roots: &mut Vec<Root<'_>>) {
 
 /// The message of a finding on one line.
 fn headline(finding: &Finding) -> String {
+    // Package managers put themselves before each line.
+    let own = |line: &str| {
+        ["npm error ", "npm ERR! "].iter().fold(line.trim().to_owned(), |line, mark| line.trim_start_matches(mark).to_owned())
+    };
     let message = if finding.message.is_empty() {
-        finding.text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or(&finding.head).to_owned()
+        finding.text.lines().map(own).find(|line| !line.is_empty()).unwrap_or_else(|| own(&finding.head))
     } else {
         finding.message.clone()
     };
     let line = match finding.code.as_str() {
-        "" => message,
+        code if code.is_empty() || message.starts_with(code) => message,
         code => format!("{code}: {message}"),
     };
     line[..cut::floor(&line, MAX_NAME)].to_owned()
