@@ -49,6 +49,7 @@ const OWN: &[(&str, &str)] = &[
     ("crates/report/src/cases.rs", "a file without a name that this process wrote"),
     ("crates/script/src/view/record.rs", "bytes of a text"),
     ("src/repl/signatures.rs", "a quoted line that was typed; anything but a string is used verbatim"),
+    ("crates/session/src/input.rs", "baseline logs, of which only hashes of lines are compared"),
     ("crates/session/src/briefing.rs", "recorded contents, canonical when they were stored"),
     ("crates/session/src/executor.rs", "recorded contents, canonical when they were stored"),
     (

@@ -77,6 +77,13 @@ pub(crate) fn all() -> Vec<Target> {
             ],
         },
         Target {
+            name: "job-logs",
+            samples: || files(&["crates/launch/fixtures/logs"], &["log"]),
+            tries: Tries::Each { reads: launch, mib: 64, kib: 16 },
+            few: 200,
+            covers: &["crates/launch/src/gather.rs"],
+        },
+        Target {
             name: "report-json",
             samples: || {
                 let named = [

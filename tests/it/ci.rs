@@ -378,9 +378,11 @@ fn texts(dir: &std::path::Path) -> String {
 #[test]
 fn incomplete_reports_are_no_success() {
     let fewer = PASSED.replace("tests=\"1\"", "tests=\"2\" failures=\"1\"");
-    for (report, what) in
-        [(PASSED.replace("</testsuite>", ""), "cut off"), (fewer, "counts 1 failure"), ("<testsuite/>".into(), "no test is listed")]
-    {
+    for (report, what) in [
+        (PASSED.replace("</testsuite>", ""), "cut off"),
+        (fewer, "counts 1 failure"),
+        ("<testsuite/>".into(), "no test is listed"),
+    ] {
         let project = Project::with(&[("junit.xml", &report)]);
         let ran = ci(&project, &[], &[]).exits(1);
         assert!(ran.stderr.contains(what) && ran.stderr.contains("--allow-incomplete"), "{what}: {}", ran.text());

@@ -129,7 +129,7 @@ const MISTAKES: &[Mistake] = &[
             "fn unsure(artifact, state, vars) {\n    artifact.confidence <\n}\n\nfn second(x) {\n    let = 5;\n}\n\nfn third(x) {\n    y + 1\n}\n",
         )],
     ),
-    slip("function_twice", &[(RULE, "/// Not", "fn unsure(a, b, c) { true }\n/// Not")]),
+    slip("function_twice", &[(RULE, "/// Too", "fn unsure(a, b, c) { true }\n/// Too")]),
     slip("print", &[(RULE, "    artifact.conf", "    print(artifact);\n    artifact.conf")]),
     slip("time", &[(RULE, "artifact.tags.len() == 0", "timestamp() > 5")]),
     // Names.
@@ -140,7 +140,7 @@ const MISTAKES: &[Mistake] = &[
     slip("function_misspelt", &[(RULE, "artifact.tags.len()", "artifact.tags.lenght()")]),
     slip("function_of_python", &[(RULE, "artifact.tags.len()", "len(artifact.tags, 1)")]),
     slip("function_of_javascript", &[(RULE, "artifact.tags.len() == 0", "artifact.category.includes(\"wood\")")]),
-    slip("constant_in_a_function", &[(RULE, "/// Not", "const LEAST = 0.5;\n/// Not"), (RULE, "vars.sure", "LEAST")]),
+    slip("constant_in_a_function", &[(RULE, "/// Too", "const LEAST = 0.5;\n/// Too"), (RULE, "vars.sure", "LEAST")]),
     slip("counter_misspelt", &[(RULE, "artifact.tags.len() == 0", "state.loops.D44 == 0")]),
     // Kinds of values.
     slip("number_with_text", &[(RULE, "artifact.tags.len() == 0", "artifact.category > 3")]),
@@ -174,26 +174,26 @@ const MISTAKES: &[Mistake] = &[
     slip("endless_loop", &[(RULE, "    artifact.conf", "    loop { }\n    artifact.conf")]),
     slip(
         "endless_recursion",
-        &[(RULE, "/// Not", "fn again(n) { again(n + 1) + 1 }\n/// Not"), (RULE, "artifact.tags.len()", "again(0)")],
+        &[(RULE, "/// Too", "fn again(n) { again(n + 1) + 1 }\n/// Too"), (RULE, "artifact.tags.len()", "again(0)")],
     ),
     // Imports.
     slip(
         "import_missing",
-        &[(RULE, "/// Not", "import \"lib/dor\" as lib;\n/// Not"), ("scripts/lib/door.rhai", "", "fn f() { 1 }")],
+        &[(RULE, "/// Too", "import \"lib/dor\" as lib;\n/// Too"), ("scripts/lib/door.rhai", "", "fn f() { 1 }")],
     ),
     slip(
         "import_in_a_circle",
         &[
-            (RULE, "/// Not", "import \"lib/a\" as a;\n/// Not"),
+            (RULE, "/// Too", "import \"lib/a\" as a;\n/// Too"),
             ("scripts/lib/a.rhai", "", "import \"lib/b\" as b;\n"),
             ("scripts/lib/b.rhai", "", "import \"lib/a\" as a;\n"),
         ],
     ),
-    slip("import_of_elsewhere", &[(RULE, "/// Not", "import \"../../etc/passwd\" as lib;\n/// Not")]),
+    slip("import_of_elsewhere", &[(RULE, "/// Too", "import \"../../etc/passwd\" as lib;\n/// Too")]),
     slip(
         "import_not_named",
         &[
-            (RULE, "/// Not", "import \"lib/door\";\n/// Not"),
+            (RULE, "/// Too", "import \"lib/door\";\n/// Too"),
             ("scripts/lib/door.rhai", "", "fn f() { 1 }"),
             (RULE, "artifact.tags.len()", "door::f()"),
         ],
@@ -201,7 +201,7 @@ const MISTAKES: &[Mistake] = &[
     slip(
         "imported_function_misspelt",
         &[
-            (RULE, "/// Not", "import \"lib/door\" as lib;\n/// Not"),
+            (RULE, "/// Too", "import \"lib/door\" as lib;\n/// Too"),
             ("scripts/lib/door.rhai", "", "fn open(x) { 1 }"),
             (RULE, "artifact.tags.len()", "lib::opn(1)"),
         ],

@@ -9,7 +9,7 @@ use asterisk_diag::did_you_mean;
 use std::str::FromStr as _;
 use std::sync::Arc;
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
 
 /// A kind of observer.
 #[derive(Clone, Copy)]
@@ -51,7 +51,7 @@ pub struct ObserverOptions {
     /// How often `-v` was given.
     pub(super) verbose: u8,
     /// Directives that replace the default filter of every layer.
-    filter: Option<String>,
+    filter: Option<Targets>,
     pub(super) clock: Arc<dyn Clock>,
     #[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "only a collector's address is read from them"))]
     pub(super) variables: Variables,
@@ -65,18 +65,18 @@ impl ObserverOptions {
         clock: &Arc<dyn Clock>,
         variables: &Variables,
     ) -> Result<Self, (String, String)> {
-        if let Err(error) = filter.map(EnvFilter::from_str).transpose() {
-            let help = "separate directives by commas: TARGET=LEVEL, LEVEL or [SPAN]=LEVEL, such as asterisk=debug";
-            return Err((format!("the filter `{}` is invalid: {error}", filter.unwrap_or_default()), help.into()));
-        }
-        let (filter, clock, variables) = (filter.map(str::to_owned), Arc::clone(clock), variables.clone());
-        Ok(Self { verbose, filter, clock, variables })
+        let filter = filter.map(|directives| {
+            Targets::from_str(directives).map_err(|error| {
+                let help = "separate directives by commas: TARGET=LEVEL or LEVEL, such as asterisk=debug";
+                (format!("the filter `{directives}` is invalid: {error}"), help.to_owned())
+            })
+        });
+        Ok(Self { verbose, filter: filter.transpose()?, clock: Arc::clone(clock), variables: variables.clone() })
     }
 
     /// The filter of a layer: this program's spans and events up to a level, unless directives were given.
-    pub(super) fn filter(&self, usual: LevelFilter) -> EnvFilter {
-        let usual = || format!("{}={usual}", asterisk_base::PROGRAM);
-        EnvFilter::builder().parse_lossy(self.filter.clone().unwrap_or_else(usual))
+    pub(super) fn filter(&self, usual: LevelFilter) -> Targets {
+        self.filter.clone().unwrap_or_else(|| Targets::new().with_target(asterisk_base::PROGRAM, usual))
     }
 
     /// The default level of layers that show spans.

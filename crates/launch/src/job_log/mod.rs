@@ -9,6 +9,7 @@
 
 mod baseline;
 mod join;
+mod pattern_index;
 mod scan;
 mod select;
 mod system;

@@ -1,9 +1,9 @@
 //! Finds the failures in the lines of a step.
 
 use super::super::lines::push_bounded;
+use super::pattern_index::PatternIndex;
 use super::tool::{Compiled, Does, Extent, Finding, ProblemKind, Tool};
 use super::tools::TOOLS;
-use regex::bytes::{RegexSet, RegexSetBuilder};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
@@ -19,23 +19,14 @@ const MAX_FINDINGS: usize = 20_000;
 /// Longer lines are not matched: no tool prints a failure like this.
 const MAX_LINE: usize = 4 << 10;
 
-static PATTERNS: LazyLock<(RegexSet, Vec<Compiled>)> = LazyLock::new(|| {
-    let all: Vec<Compiled> = TOOLS
-        .iter()
-        .enumerate()
-        .flat_map(|(index, tool)| tool.patterns.iter().map(move |pattern| Compiled::new(index, pattern)))
-        .collect();
-    // Only whether a pattern may match: without Unicode's classes, the set is built in a tenth of the time.
-    let set = RegexSetBuilder::new(all.iter().map(|one| one.pattern.regex)).unicode(false).build().unwrap_or_default();
-    (set, all)
-});
+static PATTERNS: LazyLock<PatternIndex> = LazyLock::new(PatternIndex::new);
 
 /// Whether a line is part of a test tool's output, so that the text is the output of a job.
 pub(super) fn is_known(line: &str) -> bool {
     line.len() <= MAX_LINE
-        && PATTERNS.0.matches(line.as_bytes()).iter().any(|index| {
+        && PATTERNS.matching(line).into_iter().any(|one| {
             !matches!(
-                PATTERNS.1[index].pattern.does,
+                one.pattern.does,
                 Does::Context | Does::Disarm | Does::Over | Does::Flaky | Does::FlakyListed | Does::Totals
             )
         })
@@ -44,8 +35,7 @@ pub(super) fn is_known(line: &str) -> bool {
 /// Whether a line reports a failed test.
 pub(super) fn is_of_test(line: &str) -> bool {
     line.len() <= MAX_LINE
-        && PATTERNS.0.matches(line.as_bytes()).iter().any(|index| {
-            let one = &PATTERNS.1[index];
+        && PATTERNS.matching(line).into_iter().any(|one| {
             let is_result = matches!(one.pattern.does, Does::Failure(_) | Does::Summary | Does::Totals | Does::Begun);
             is_result && tool(one.tool).kind == ProblemKind::Test
         })
@@ -107,8 +97,7 @@ impl Scanner {
         let mut is_taken = false;
         let mut is_failure = false;
         if text.len() <= MAX_LINE && !text.is_empty() {
-            for index in PATTERNS.0.matches(text.as_bytes()) {
-                let one = &PATTERNS.1[index];
+            for one in PATTERNS.matching(text) {
                 // Of several tools whose failures begin like this line, the first in the table is meant.
                 let begins = matches!(
                     one.pattern.does,
@@ -434,23 +423,4 @@ fn join(own: &mut Finding, more: Finding) {
     }
     own.is_error |= more.is_error;
     own.is_summary &= more.is_summary;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The set finds what the patterns find, although it is built without Unicode's classes.
-    #[test]
-    fn the_set_is_built() {
-        let bad: Vec<String> = PATTERNS
-            .1
-            .iter()
-            .filter_map(|one| RegexSetBuilder::new([one.pattern.regex]).unicode(false).build().err())
-            .map(|error| error.to_string())
-            .collect();
-        assert!(bad.is_empty(), "{}", bad.join("\n"));
-        assert_eq!(PATTERNS.0.len(), PATTERNS.1.len());
-        assert!(is_known("  ● cart › adds") && is_known("── Failure (test-cart.R:5:3): totals ─────") && !is_known("hello"));
-    }
 }

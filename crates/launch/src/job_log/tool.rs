@@ -195,7 +195,15 @@ impl Compiled {
         Self { tool, pattern, regex: OnceLock::new() }
     }
 
+    fn regex(&self) -> Option<&Regex> {
+        self.regex.get_or_init(|| Regex::new(self.pattern.regex).ok()).as_ref()
+    }
+
+    pub(super) fn is_match(&self, text: &str) -> bool {
+        self.regex().is_some_and(|regex| regex.is_match(text))
+    }
+
     pub(super) fn captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
-        self.regex.get_or_init(|| Regex::new(self.pattern.regex).ok()).as_ref()?.captures(text)
+        self.regex()?.captures(text)
     }
 }
