@@ -50,6 +50,7 @@ const OWN: &[(&str, &str)] = &[
     ("crates/script/src/view/record.rs", "bytes of a text"),
     ("src/repl/signatures.rs", "a quoted line that was typed; anything but a string is used verbatim"),
     ("crates/session/src/input.rs", "baseline logs, of which only hashes of lines are compared"),
+    ("crates/launch/src/job_log/pattern_index.rs", "patterns of the table of tools"),
     ("crates/session/src/briefing.rs", "recorded contents, canonical when they were stored"),
     ("crates/session/src/executor.rs", "recorded contents, canonical when they were stored"),
     (
