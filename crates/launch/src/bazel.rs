@@ -80,12 +80,12 @@ struct BuildTestResult {
     test_attempt_start_millis_epoch: JsonNumber,
     test_attempt_duration: Text,
     test_attempt_duration_millis: JsonNumber,
-    test_action_output: List<Output>,
+    test_action_output: List<BazelOutput>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Output {
+struct BazelOutput {
     name: Text,
     uri: Text,
 }
@@ -98,7 +98,7 @@ struct Action {
     kind: Text,
     exit_code: Text,
     failure_detail: Loose<BuildFailure>,
-    stderr: Loose<Output>,
+    stderr: Loose<BazelOutput>,
 }
 
 #[derive(Default, Deserialize)]

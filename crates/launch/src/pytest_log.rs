@@ -44,7 +44,7 @@ struct LogEvent {
 #[serde(untagged)]
 enum LongRepr {
     Text(String),
-    Trace(Trace),
+    PytestTrace(PytestTrace),
     Other(IgnoredAny),
 }
 
@@ -55,7 +55,7 @@ impl Default for LongRepr {
 }
 
 #[derive(Deserialize)]
-struct Trace {
+struct PytestTrace {
     reprtraceback: Loose<TraceEntries>,
     /// The failures from which this one came, with what pytest says between them.
     #[serde(default)]
@@ -99,8 +99,8 @@ impl LongRepr {
     fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Trace(trace) if trace.chain.is_empty() => trace.reprtraceback.text(),
-            Self::Trace(trace) => {
+            Self::PytestTrace(trace) if trace.chain.is_empty() => trace.reprtraceback.text(),
+            Self::PytestTrace(trace) => {
                 let parts = trace.chain.iter().flat_map(|(entries, _, between)| [entries.text(), between.to_string()]);
                 parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
             }

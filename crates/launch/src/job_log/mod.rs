@@ -28,7 +28,7 @@ pub(super) use join::join;
 use scan::{Scanned, Scanner};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use system::{CiSystem, JobLine, JobOutcome, Mark};
+use system::{JobLine, JobOutcome, LogSystem, Mark};
 
 /// The row of the format; it is recognised by [`is_of_system`] and [`is_output`].
 pub(super) static FORMAT: FormatRow = FormatRow { name: "job log", signs: &[], is_json: false, read };
@@ -48,17 +48,17 @@ const MAX_STEPS: usize = 10_000;
 /// Whether a text begins like the log of a CI system.
 pub(super) fn is_of_system(head: &str) -> bool {
     let lines: Vec<String> = head.lines().take(HEAD_LINES).map(str::to_owned).collect();
-    CiSystem::of(&lines) != CiSystem::Plain
+    LogSystem::of(&lines) != LogSystem::Plain
 }
 
 /// Whether a line was printed by a tool about a failure.
 pub(super) fn is_output(line: &str) -> bool {
-    scan::is_known(&system::line(CiSystem::Plain, line).text)
+    scan::is_known(&system::line(LogSystem::Plain, line).text)
 }
 
 /// Whether a text is a job's log even if nobody said so: that of a CI system, or the output of a test tool.
 pub(super) fn is_certain(text: &str) -> bool {
-    is_of_system(text) || text.lines().any(|line| scan::is_of_test(&system::line(CiSystem::Plain, line).text))
+    is_of_system(text) || text.lines().any(|line| scan::is_of_test(&system::line(LogSystem::Plain, line).text))
 }
 
 /// A step, or one of its commands.
@@ -89,7 +89,7 @@ impl JobStep {
 }
 
 struct JobLogReader {
-    system: CiSystem,
+    system: LogSystem,
     steps: Vec<JobStep>,
     current: JobStep,
     scanner: Scanner,
@@ -116,7 +116,7 @@ fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
         head.push(line.text.to_owned());
     }
     let mut reader = JobLogReader {
-        system: CiSystem::of(&head),
+        system: LogSystem::of(&head),
         steps: Vec::new(),
         current: JobStep::default(),
         scanner: Scanner::default(),
@@ -196,14 +196,14 @@ impl JobLogReader {
                 self.current = JobStep { group, is_cleanup: self.decided, ..JobStep::default() };
             }
             Mark::Exit(code) => {
-                if matches!(self.system, CiSystem::GitLab | CiSystem::Jenkins) {
+                if matches!(self.system, LogSystem::GitLab | LogSystem::Jenkins) {
                     self.job_exit = Some(code);
                 } else {
                     self.current.exit = Some(code);
                 }
             }
             Mark::Error(text) => {
-                if matches!(self.system, CiSystem::GitLab | CiSystem::Jenkins) {
+                if matches!(self.system, LogSystem::GitLab | LogSystem::Jenkins) {
                     self.job_errors.push(text);
                 } else {
                     self.text(number, &text);
@@ -228,10 +228,10 @@ impl JobLogReader {
     fn end_step(&mut self) {
         let mut step = std::mem::take(&mut self.current);
         step.scanned = std::mem::take(&mut self.scanner).finish();
-        step.is_preparation = self.system == CiSystem::GitLab && !matches!(step.name.as_str(), "step_script" | "build_script");
+        step.is_preparation = self.system == LogSystem::GitLab && !matches!(step.name.as_str(), "step_script" | "build_script");
         // What a step printed that went well is no failure.
         let went_well =
-            matches!(self.system, CiSystem::GitHub | CiSystem::Azure) && step.exit.is_none() && step.errors.is_empty();
+            matches!(self.system, LogSystem::GitHub | LogSystem::Azure) && step.exit.is_none() && step.errors.is_empty();
         if went_well {
             step.scanned.findings.clear();
         }
@@ -270,7 +270,7 @@ impl JobLogReader {
                 .zip(step.ended_at)
                 .map_or(String::new(), |(from, to)| format!(" after {:.0} s", to.seconds_since(from).max(0.0)));
             let exit = step.exit.map_or(String::new(), |code| format!(", exit code {code}"));
-            if self.system != CiSystem::Plain {
+            if self.system != LogSystem::Plain {
                 builder.launch().notes.push(format!(
                     "step `{}` failed{took}{exit}; {} in the log",
                     step.title(),
@@ -307,7 +307,7 @@ impl JobLogReader {
         if failed.is_empty() {
             failed = all.clone().filter(has_failed).collect();
         }
-        let is_unmarked = matches!(self.system, CiSystem::Plain) || self.outcome == Some(JobOutcome::Failed);
+        let is_unmarked = matches!(self.system, LogSystem::Plain) || self.outcome == Some(JobOutcome::Failed);
         if failed.is_empty() && !is_unmarked {
             // A job that was cancelled or lost says nothing of its steps.
             let is_ended = |index: &usize| self.steps[*index].scanned.findings.iter().any(|finding| finding.kind.is_outside());
@@ -354,7 +354,7 @@ impl JobLogReader {
             return;
         }
         // GitHub ends a log with the removal of processes, whatever the outcome; an error would have been found.
-        let is_complete = self.system == CiSystem::GitHub && self.decided;
+        let is_complete = self.system == LogSystem::GitHub && self.decided;
         if self.outcome == Some(JobOutcome::Passed) || is_complete {
             launch.status = Some("PASSED".to_owned());
             launch.notes.push("the log shows that the job passed".to_owned());

@@ -1,6 +1,6 @@
 //! Finds the patterns that match a line, of some three hundred: most lines have none of the texts that a pattern requires.
 
-use super::tool::Compiled;
+use super::tool::CompiledPattern;
 use super::tools::TOOLS;
 use aho_corasick::AhoCorasick;
 use regex::bytes::{RegexSet, RegexSetBuilder};
@@ -11,7 +11,7 @@ const MIN_TEXT: usize = 3;
 
 /// All patterns of all tools.
 pub(super) struct PatternIndex {
-    all: Vec<Compiled>,
+    all: Vec<CompiledPattern>,
     texts: Option<AhoCorasick>,
     /// The patterns that require a text, by its number.
     by_text: Vec<Vec<usize>>,
@@ -23,8 +23,9 @@ pub(super) struct PatternIndex {
 impl PatternIndex {
     pub(super) fn new() -> Self {
         let tools = TOOLS.iter().enumerate();
-        let all: Vec<Compiled> =
-            tools.flat_map(|(index, tool)| tool.patterns.iter().map(move |pattern| Compiled::new(index, pattern))).collect();
+        let all: Vec<CompiledPattern> = tools
+            .flat_map(|(index, tool)| tool.patterns.iter().map(move |pattern| CompiledPattern::new(index, pattern)))
+            .collect();
         let (mut texts, mut by_text, mut other_indexes): (Vec<Vec<u8>>, Vec<Vec<usize>>, Vec<usize>) = Default::default();
         for (index, one) in all.iter().enumerate() {
             let text = regex_syntax::parse(one.pattern.regex).ok().and_then(|regex| required(&regex));
@@ -46,7 +47,7 @@ impl PatternIndex {
     }
 
     /// The patterns that match a line, in the order of the table.
-    pub(super) fn matching(&self, line: &str) -> Vec<&Compiled> {
+    pub(super) fn matching(&self, line: &str) -> Vec<&CompiledPattern> {
         let mut found: Vec<usize> = Vec::new();
         if let Some(texts) = &self.texts {
             found.extend(texts.find_overlapping_iter(line).flat_map(|text| &self.by_text[text.pattern().as_usize()]));

@@ -2,7 +2,7 @@
 
 use super::super::lines::push_bounded;
 use super::pattern_index::PatternIndex;
-use super::tool::{Compiled, Does, Extent, Finding, ProblemKind, Tool};
+use super::tool::{CompiledPattern, Does, Extent, Finding, ProblemKind, Tool};
 use super::tools::TOOLS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -119,7 +119,7 @@ impl Scanner {
     }
 
     /// Whether a line of this tool is only the text of another tool's failure.
-    fn is_inside_another(&self, one: &Compiled) -> bool {
+    fn is_inside_another(&self, one: &CompiledPattern) -> bool {
         let Some(open) = &self.open else { return false };
         open.finding.tool != one.tool
             && tool(open.finding.tool).kind == ProblemKind::Test
@@ -129,7 +129,7 @@ impl Scanner {
             && !tool(one.tool).kind.is_outside()
     }
 
-    fn apply(&mut self, one: &Compiled, number: usize, text: &str, groups: &regex::Captures<'_>) -> bool {
+    fn apply(&mut self, one: &CompiledPattern, number: usize, text: &str, groups: &regex::Captures<'_>) -> bool {
         let index = one.tool;
         let is_open = self.open.as_ref().is_some_and(|open| open.finding.tool == index);
         let armed = self.states.get(&index).is_some_and(|state| state.armed);

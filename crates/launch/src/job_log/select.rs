@@ -3,7 +3,7 @@
 use super::super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::super::{cut, texts};
 use super::JobStep;
-use super::system::CiSystem;
+use super::system::LogSystem;
 use super::tool::{Finding, ProblemKind};
 use super::tools::TOOLS;
 use asterisk_base::model::TestOutcome;
@@ -17,7 +17,7 @@ const MAX_FOLLOWERS: usize = 20;
 const MAX_NAME: usize = 160;
 
 /// A failure with the findings that follow from it or repeat it.
-struct Root<'f> {
+struct RootFinding<'f> {
     finding: &'f Finding,
     followers: Vec<&'f Finding>,
 }
@@ -27,7 +27,7 @@ fn kind(finding: &Finding) -> ProblemKind {
 }
 
 /// Adds the cases of failed steps.
-pub(super) fn add_cases(builder: &mut LaunchBuilder, steps: &[&JobStep], system: CiSystem) {
+pub(super) fn add_cases(builder: &mut LaunchBuilder, steps: &[&JobStep], system: LogSystem) {
     let mut kinds: Vec<ProblemKind> = steps.iter().flat_map(|step| step.scanned.findings.iter().map(kind)).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -58,14 +58,14 @@ pub(super) fn add_cases(builder: &mut LaunchBuilder, steps: &[&JobStep], system:
     // A step that failed without saying why.
     let silent = steps.iter().rev().find(|step| step.exit.is_some() || !step.errors.is_empty());
     if found == 0
-        && let Some(step) = silent.or(steps.last().filter(|_| system != CiSystem::Plain))
+        && let Some(step) = silent.or(steps.last().filter(|_| system != LogSystem::Plain))
     {
         builder.add(silent_record(step));
     }
 }
 
 /// The findings of a step that are failures of their own. `kinds` are those of all failed steps.
-fn roots<'f>(findings: &'f [Finding], kinds: &[ProblemKind]) -> Vec<Root<'f>> {
+fn roots<'f>(findings: &'f [Finding], kinds: &[ProblemKind]) -> Vec<RootFinding<'f>> {
     let has = |wanted: &[ProblemKind]| kinds.iter().any(|kind| wanted.contains(kind));
     let is_specific = kinds.iter().any(|kind| !matches!(kind, ProblemKind::Command | ProblemKind::Cancelled));
     let is_outside = kinds.iter().any(|kind| kind.is_outside() && *kind != ProblemKind::Cancelled);
@@ -92,11 +92,11 @@ fn roots<'f>(findings: &'f [Finding], kinds: &[ProblemKind]) -> Vec<Root<'f>> {
         _ => true,
     };
     let findings: Vec<&Finding> = findings.iter().filter(counts).collect();
-    let mut roots: Vec<Root<'f>> = Vec::new();
+    let mut roots: Vec<RootFinding<'f>> = Vec::new();
     for finding in findings {
         match roots.iter().position(|root| follows(finding, root)) {
             Some(index) => roots[index].followers.push(finding),
-            None => roots.push(Root { finding, followers: Vec::new() }),
+            None => roots.push(RootFinding { finding, followers: Vec::new() }),
         }
     }
     drop_parents(&mut roots);
@@ -145,7 +145,7 @@ const NAMES: [&str; 9] = [
 const NEAR: u32 = 3;
 
 /// Whether a finding is the same failure as another one, or follows from it.
-fn follows(finding: &Finding, root: &Root<'_>) -> bool {
+fn follows(finding: &Finding, root: &RootFinding<'_>) -> bool {
     let first = root.finding;
     let (tool, other) = (TOOLS[finding.tool], TOOLS[first.tool]);
     match finding.kind {
@@ -200,7 +200,7 @@ fn quoted(message: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Drops tests that failed only because of their subtests: `TestCart` next to `TestCart/empty`.
-fn drop_parents(roots: &mut Vec<Root<'_>>) {
+fn drop_parents(roots: &mut Vec<RootFinding<'_>>) {
     let mut parents: BTreeMap<(usize, String), bool> = BTreeMap::new();
     for root in roots.iter().filter(|root| kind(root.finding) == ProblemKind::Test) {
         for (at, _) in root.finding.name.match_indices('/') {
@@ -230,7 +230,7 @@ fn headline(finding: &Finding) -> String {
     line[..cut::floor(&line, MAX_NAME)].to_owned()
 }
 
-fn record(root: &Root<'_>, step: &JobStep) -> TestRecord {
+fn record(root: &RootFinding<'_>, step: &JobStep) -> TestRecord {
     let finding = root.finding;
     let tool = TOOLS[finding.tool];
     let mut record = if finding.kind == ProblemKind::Test {
@@ -266,7 +266,7 @@ fn place(record: &mut TestRecord, step: &JobStep) {
 }
 
 /// The text of a finding that is no test, with the first ones of those that follow from it.
-fn error(root: &Root<'_>) -> String {
+fn error(root: &RootFinding<'_>) -> String {
     let own = |finding: &Finding| format!("{}\n{}", finding.head.trim_end(), finding.text.trim_end()).trim_end().to_owned();
     let mut text = own(root.finding);
     for finding in root.followers.iter().take(MAX_FOLLOWERS) {

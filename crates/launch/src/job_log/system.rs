@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 /// A CI system, by the marks in its logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CiSystem {
+pub(super) enum LogSystem {
     GitHub,
     Azure,
     GitLab,
@@ -19,7 +19,7 @@ pub(super) enum CiSystem {
     Plain,
 }
 
-impl CiSystem {
+impl LogSystem {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::GitHub => "GitHub Actions",
@@ -106,17 +106,17 @@ pub(super) struct JobLine<'l> {
 }
 
 /// Reads a line.
-pub(super) fn line(system: CiSystem, raw: &str) -> JobLine<'_> {
+pub(super) fn line(system: LogSystem, raw: &str) -> JobLine<'_> {
     let mut rest = raw.trim_start_matches('\u{feff}');
     let mut time = None;
     let mut column = None;
-    if system == CiSystem::GitHub
+    if system == LogSystem::GitHub
         && let Some((step, after)) = tabbed(rest)
     {
         (column, rest) = (Some(step), after.trim_start_matches('\u{feff}'));
     }
     let mut marks = Vec::new();
-    if system == CiSystem::Buildkite {
+    if system == LogSystem::Buildkite {
         while let Some((before, after)) = rest.split_once("\u{1b}_bk;t=") {
             let Some((stamp, after)) = after.split_once('\u{7}') else { break };
             time = times::parse(stamp);
@@ -125,17 +125,17 @@ pub(super) fn line(system: CiSystem, raw: &str) -> JobLine<'_> {
     } else {
         (time, rest) = strip_time(rest);
     }
-    if system == CiSystem::GitLab {
+    if system == LogSystem::GitLab {
         rest = gitlab_sections(gitlab_stream(rest, time.is_some()), &mut time, &mut marks);
     }
     let text = plain(rest);
     match system {
-        CiSystem::GitHub | CiSystem::Azure => hash_marks(system, &text, &mut marks),
-        CiSystem::GitLab => gitlab_marks(rest, &text, &mut marks),
-        CiSystem::Jenkins => jenkins_marks(&text, &mut marks),
-        CiSystem::Buildkite => buildkite_marks(&text, &mut marks),
-        CiSystem::CircleCi if text.starts_with("#!/bin/") => marks.push(Mark::Step(String::new(), None)),
-        CiSystem::CircleCi | CiSystem::Plain => {}
+        LogSystem::GitHub | LogSystem::Azure => hash_marks(system, &text, &mut marks),
+        LogSystem::GitLab => gitlab_marks(rest, &text, &mut marks),
+        LogSystem::Jenkins => jenkins_marks(&text, &mut marks),
+        LogSystem::Buildkite => buildkite_marks(&text, &mut marks),
+        LogSystem::CircleCi if text.starts_with("#!/bin/") => marks.push(Mark::Step(String::new(), None)),
+        LogSystem::CircleCi | LogSystem::Plain => {}
     }
     if marks.is_empty()
         && let Some(code) = exit_code(&text)
@@ -208,9 +208,9 @@ fn exit_code(text: &str) -> Option<i32> {
 }
 
 /// Marks of GitHub Actions and Azure Pipelines: `##[group]`, `##[error]`, `##[section]`.
-fn hash_marks(system: CiSystem, text: &str, marks: &mut Vec<Mark>) {
+fn hash_marks(system: LogSystem, text: &str, marks: &mut Vec<Mark>) {
     let Some((word, rest)) = text.trim_start().strip_prefix("##[").and_then(|rest| rest.split_once(']')) else {
-        if system == CiSystem::GitHub {
+        if system == LogSystem::GitHub {
             match text {
                 "Post job cleanup." => marks.extend([Mark::Decided, Mark::Step("Post job cleanup".into(), None)]),
                 "Cleaning up orphan processes" => marks.extend([Mark::Decided, Mark::Step("Complete job".into(), None)]),
@@ -351,27 +351,27 @@ mod tests {
     fn marks_of_each_system() {
         let marks = |system, raw: &str| format!("{:?}", line(system, raw).marks);
         let time = "2026-05-04T10:11:12.1234567Z ";
-        assert_eq!(marks(CiSystem::GitHub, &format!("{time}##[group]Run npm test")), r#"[Step("npm test", Some("npm test"))]"#);
-        assert_eq!(marks(CiSystem::GitHub, &format!("{time}##[error]Process completed with exit code 2.")), "[Exit(2)]");
+        assert_eq!(marks(LogSystem::GitHub, &format!("{time}##[group]Run npm test")), r#"[Step("npm test", Some("npm test"))]"#);
+        assert_eq!(marks(LogSystem::GitHub, &format!("{time}##[error]Process completed with exit code 2.")), "[Exit(2)]");
         assert_eq!(
-            marks(CiSystem::GitHub, &format!("{time}##[error]a.ts(1,2): error TS1: x")),
+            marks(LogSystem::GitHub, &format!("{time}##[error]a.ts(1,2): error TS1: x")),
             r#"[Error("a.ts(1,2): error TS1: x")]"#
         );
-        assert_eq!(marks(CiSystem::Azure, &format!("{time}##[error]Bash exited with code '1'.")), "[Exit(1)]");
+        assert_eq!(marks(LogSystem::Azure, &format!("{time}##[error]Bash exited with code '1'.")), "[Exit(1)]");
         let section = "section_start:1714817472:step_script\r\u{1b}[0K\u{1b}[0K\u{1b}[36;1mExecuting\u{1b}[0m";
-        assert_eq!(marks(CiSystem::GitLab, section), r#"[Step("step_script", None)]"#);
-        assert_eq!(line(CiSystem::GitLab, section).text, "Executing");
+        assert_eq!(marks(LogSystem::GitLab, section), r#"[Step("step_script", None)]"#);
+        assert_eq!(line(LogSystem::GitLab, section).text, "Executing");
         assert_eq!(
-            marks(CiSystem::GitLab, "2026-05-04T10:11:12.123456Z 00O \u{1b}[32;1m$ make\u{1b}[0;m"),
+            marks(LogSystem::GitLab, "2026-05-04T10:11:12.123456Z 00O \u{1b}[32;1m$ make\u{1b}[0;m"),
             r#"[Command("make")]"#
         );
-        assert_eq!(marks(CiSystem::GitLab, "\u{1b}[31;1mERROR: Job failed: exit code 1"), "[Exit(1), Over(Failed)]");
-        assert_eq!(marks(CiSystem::Jenkins, "[2026-05-04T10:11:12.123Z] + make all"), r#"[Command("make all")]"#);
-        assert_eq!(marks(CiSystem::Buildkite, "\u{1b}_bk;t=1714817472123\u{7}--- :npm: Test"), r#"[Step("npm: Test", None)]"#);
-        assert_eq!(marks(CiSystem::Buildkite, "🚨 Error: The command exited with status 1"), "[Exit(1)]");
-        assert_eq!(marks(CiSystem::CircleCi, "Exited with code exit status 2"), "[Exit(2)]");
-        assert_eq!(marks(CiSystem::Plain, "Process completed with exit code 0."), "[]");
-        let tabbed = line(CiSystem::GitHub, "build\tRun tests\t2026-05-04T10:11:12.1234567Z hello");
+        assert_eq!(marks(LogSystem::GitLab, "\u{1b}[31;1mERROR: Job failed: exit code 1"), "[Exit(1), Over(Failed)]");
+        assert_eq!(marks(LogSystem::Jenkins, "[2026-05-04T10:11:12.123Z] + make all"), r#"[Command("make all")]"#);
+        assert_eq!(marks(LogSystem::Buildkite, "\u{1b}_bk;t=1714817472123\u{7}--- :npm: Test"), r#"[Step("npm: Test", None)]"#);
+        assert_eq!(marks(LogSystem::Buildkite, "🚨 Error: The command exited with status 1"), "[Exit(1)]");
+        assert_eq!(marks(LogSystem::CircleCi, "Exited with code exit status 2"), "[Exit(2)]");
+        assert_eq!(marks(LogSystem::Plain, "Process completed with exit code 0."), "[]");
+        let tabbed = line(LogSystem::GitHub, "build\tRun tests\t2026-05-04T10:11:12.1234567Z hello");
         assert_eq!((tabbed.column, &*tabbed.text), (Some("Run tests"), "hello"));
     }
 }

@@ -60,14 +60,14 @@ pub(super) struct Tool {
     pub(super) kind: ProblemKind,
     /// Whether it runs other tools' tests, and prints what these say.
     pub(super) is_wrapper: bool,
-    pub(super) patterns: &'static [Pattern],
+    pub(super) patterns: &'static [LinePattern],
     /// Completes a failure from its whole text.
     pub(super) shape: fn(&mut Finding),
 }
 
 /// A line of a tool. The named groups `name`, `suite`, `file`, `line`, `code`, `message` and, in totals, `failed` and `errors`
 /// are taken from it.
-pub(super) struct Pattern {
+pub(super) struct LinePattern {
     /// Anchored at the start of the line.
     pub(super) regex: &'static str,
     pub(super) does: Does,
@@ -184,14 +184,14 @@ impl Finding {
 }
 
 /// A pattern with its tool, compiled when it first matches.
-pub(super) struct Compiled {
+pub(super) struct CompiledPattern {
     pub(super) tool: usize,
-    pub(super) pattern: &'static Pattern,
+    pub(super) pattern: &'static LinePattern,
     regex: OnceLock<Option<Regex>>,
 }
 
-impl Compiled {
-    pub(super) fn new(tool: usize, pattern: &'static Pattern) -> Self {
+impl CompiledPattern {
+    pub(super) fn new(tool: usize, pattern: &'static LinePattern) -> Self {
         Self { tool, pattern, regex: OnceLock::new() }
     }
 

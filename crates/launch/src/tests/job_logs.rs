@@ -11,11 +11,11 @@ use std::fmt::Write;
 struct LabelledLog {
     log: String,
     red: bool,
-    cases: Vec<Label>,
+    cases: Vec<PlantedFailure>,
 }
 
 #[derive(Deserialize)]
-struct Label {
+struct PlantedFailure {
     kind: String,
     #[serde(default)]
     name: String,
@@ -31,7 +31,7 @@ fn words(text: &str) -> String {
 }
 
 /// Whether a case is about the labelled failure.
-fn is_about(case: &Case, label: &Label) -> bool {
+fn is_about(case: &Case, label: &PlantedFailure) -> bool {
     if case.attributes.get("kind").unwrap_or("test") != label.kind {
         return false;
     }
@@ -46,7 +46,7 @@ fn is_about(case: &Case, label: &Label) -> bool {
 }
 
 /// Whether it names the place.
-fn is_located(case: &Case, label: &Label) -> bool {
+fn is_located(case: &Case, label: &PlantedFailure) -> bool {
     let Some(file) = label.file.as_deref() else { return true };
     let base = file.rsplit('/').next().unwrap_or(file);
     let line = label.line.map(|line| line.to_string());

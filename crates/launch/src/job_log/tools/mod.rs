@@ -9,7 +9,7 @@ mod packages;
 mod python;
 mod rust_go;
 
-use super::tool::{Does, Finding, Pattern, ProblemKind, Tool};
+use super::tool::{Does, Finding, LinePattern, ProblemKind, Tool};
 use std::sync::LazyLock;
 
 /// All tools. Of several that match a line, the first ones are applied first.
@@ -30,21 +30,21 @@ pub(super) static TOOLS: LazyLock<Vec<&'static Tool>> = LazyLock::new(|| {
 });
 
 /// A tool whose lines say everything.
-const fn tool(name: &'static str, kind: ProblemKind, patterns: &'static [Pattern]) -> Tool {
+const fn tool(name: &'static str, kind: ProblemKind, patterns: &'static [LinePattern]) -> Tool {
     Tool { name, kind, is_wrapper: false, patterns, shape: |_| {} }
 }
 
-const fn shaped(name: &'static str, kind: ProblemKind, patterns: &'static [Pattern], shape: fn(&mut Finding)) -> Tool {
+const fn shaped(name: &'static str, kind: ProblemKind, patterns: &'static [LinePattern], shape: fn(&mut Finding)) -> Tool {
     Tool { name, kind, is_wrapper: false, patterns, shape }
 }
 
 /// A runner of other tools' tests.
-const fn wrapper(name: &'static str, patterns: &'static [Pattern], shape: fn(&mut Finding)) -> Tool {
+const fn wrapper(name: &'static str, patterns: &'static [LinePattern], shape: fn(&mut Finding)) -> Tool {
     Tool { name, kind: ProblemKind::Test, is_wrapper: true, patterns, shape }
 }
 
-const fn on(regex: &'static str, does: Does) -> Pattern {
-    Pattern { regex, does }
+const fn on(regex: &'static str, does: Does) -> LinePattern {
+    LinePattern { regex, does }
 }
 
 /// The words of a path without its extension, joined by dots: `tests.cart_test` for `tests/cart_test.py`.
