@@ -14,7 +14,7 @@ use std::ptr;
 /// The supported formats, as the last words of an error.
 pub(super) const WANTED: &str = "pass a ReportPortal launch (JSON with `run_id`, `name` and `failure_list`), ReportPortal items, JUnit XML, or \
      results of Visual Studio (TRX), NUnit, xUnit.net, TestNG, Robot Framework, Allure, pytest, Jest, Vitest, Mocha, Playwright, TestCafe, \
-     Cucumber, Karate, RSpec, googletest, Catch2, CTest, Bazel, Xcode, Newman, k6, CTRF, `go test -json`, TAP or libtest";
+     Cucumber, Karate, RSpec, googletest, Catch2, CTest, Bazel, Xcode, Newman, k6, CTRF, `go test -json`, TAP or libtest, or the log of a CI job";
 
 /// The format is detected from this many bytes at the start of an input.
 const HEAD: usize = 64 << 10;

@@ -1,6 +1,6 @@
-//! The lines of logs of jobs that passed: what they say, too, is no evidence.
+//! The lines of logs of jobs that passed. A line that they have, too, is not evidence.
 
-use super::system::{self, LogSystem};
+use super::system;
 use asterisk_base::model::normalise_error;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -16,7 +16,7 @@ impl LogBaseline {
     /// Adds the lines of a log.
     pub(in super::super) fn add(&mut self, log: &str) {
         let head: Vec<String> = log.lines().take(super::HEAD_LINES).map(str::to_owned).collect();
-        let system = LogSystem::of(&head);
+        let system = system::system_of(&head);
         self.0.extend(log.lines().filter_map(|line| template(&system::line(system, line).text)));
     }
 

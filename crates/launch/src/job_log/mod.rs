@@ -22,13 +22,14 @@ use super::formats::{FormatRow, ReportInput};
 use super::launch_builder::LaunchBuilder;
 use super::lines::LineReader;
 use asterisk_base::clock::Timestamp;
+use asterisk_base::model::CiSystem;
 use asterisk_diag::{Diagnostics, counted};
 pub(super) use baseline::LogBaseline;
 pub(super) use join::join;
 use scan::{Scanned, Scanner};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use system::{JobLine, JobOutcome, LogSystem, Mark};
+use system::{JobLine, JobOutcome, Mark};
 
 /// The row of the format; it is recognised by [`is_of_system`] and [`is_output`].
 pub(super) static FORMAT: FormatRow = FormatRow { name: "job log", signs: &[], is_json: false, read };
@@ -48,17 +49,17 @@ const MAX_STEPS: usize = 10_000;
 /// Whether a text begins like the log of a CI system.
 pub(super) fn is_of_system(head: &str) -> bool {
     let lines: Vec<String> = head.lines().take(HEAD_LINES).map(str::to_owned).collect();
-    LogSystem::of(&lines) != LogSystem::Plain
+    system::system_of(&lines) != CiSystem::Plain
 }
 
 /// Whether a line was printed by a tool about a failure.
 pub(super) fn is_output(line: &str) -> bool {
-    scan::is_known(&system::line(LogSystem::Plain, line).text)
+    scan::is_known(&system::line(CiSystem::Plain, line).text)
 }
 
 /// Whether a text is a job's log even if nobody said so: that of a CI system, or the output of a test tool.
 pub(super) fn is_certain(text: &str) -> bool {
-    is_of_system(text) || text.lines().any(|line| scan::is_of_test(&system::line(LogSystem::Plain, line).text))
+    is_of_system(text) || text.lines().any(|line| scan::is_of_test(&system::line(CiSystem::Plain, line).text))
 }
 
 /// A step, or one of its commands.
@@ -89,7 +90,7 @@ impl JobStep {
 }
 
 struct JobLogReader {
-    system: LogSystem,
+    system: CiSystem,
     steps: Vec<JobStep>,
     current: JobStep,
     scanner: Scanner,
@@ -116,7 +117,7 @@ fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
         head.push(line.text.to_owned());
     }
     let mut reader = JobLogReader {
-        system: LogSystem::of(&head),
+        system: system::system_of(&head),
         steps: Vec::new(),
         current: JobStep::default(),
         scanner: Scanner::default(),
@@ -196,14 +197,14 @@ impl JobLogReader {
                 self.current = JobStep { group, is_cleanup: self.decided, ..JobStep::default() };
             }
             Mark::Exit(code) => {
-                if matches!(self.system, LogSystem::GitLab | LogSystem::Jenkins) {
+                if matches!(self.system, CiSystem::Gitlab | CiSystem::Jenkins) {
                     self.job_exit = Some(code);
                 } else {
                     self.current.exit = Some(code);
                 }
             }
             Mark::Error(text) => {
-                if matches!(self.system, LogSystem::GitLab | LogSystem::Jenkins) {
+                if matches!(self.system, CiSystem::Gitlab | CiSystem::Jenkins) {
                     self.job_errors.push(text);
                 } else {
                     self.text(number, &text);
@@ -228,10 +229,10 @@ impl JobLogReader {
     fn end_step(&mut self) {
         let mut step = std::mem::take(&mut self.current);
         step.scanned = std::mem::take(&mut self.scanner).finish();
-        step.is_preparation = self.system == LogSystem::GitLab && !matches!(step.name.as_str(), "step_script" | "build_script");
-        // What a step printed that went well is no failure.
+        step.is_preparation = self.system == CiSystem::Gitlab && !matches!(step.name.as_str(), "step_script" | "build_script");
+        // What a step that passed printed is not a failure.
         let went_well =
-            matches!(self.system, LogSystem::GitHub | LogSystem::Azure) && step.exit.is_none() && step.errors.is_empty();
+            matches!(self.system, CiSystem::Github | CiSystem::Azure) && step.exit.is_none() && step.errors.is_empty();
         if went_well {
             step.scanned.findings.clear();
         }
@@ -246,7 +247,7 @@ impl JobLogReader {
     fn finish(mut self, input: &str, mut builder: LaunchBuilder) -> InputPart {
         builder.part.only_failures = true;
         builder.part.is_job_log = true;
-        builder.set("ci", Some(self.system.name()).filter(|name| !name.is_empty()));
+        builder.set("ci", (self.system != CiSystem::Plain).then(|| self.system.name()));
         builder.span(self.span.0, self.span.1);
         if self.is_cut {
             builder.cut_off("the log is cut off: it exceeded the limit of the CI system".to_owned());
@@ -270,7 +271,7 @@ impl JobLogReader {
                 .zip(step.ended_at)
                 .map_or(String::new(), |(from, to)| format!(" after {:.0} s", to.seconds_since(from).max(0.0)));
             let exit = step.exit.map_or(String::new(), |code| format!(", exit code {code}"));
-            if self.system != LogSystem::Plain {
+            if self.system != CiSystem::Plain {
                 builder.launch().notes.push(format!(
                     "step `{}` failed{took}{exit}; {} in the log",
                     step.title(),
@@ -307,7 +308,7 @@ impl JobLogReader {
         if failed.is_empty() {
             failed = all.clone().filter(has_failed).collect();
         }
-        let is_unmarked = matches!(self.system, LogSystem::Plain) || self.outcome == Some(JobOutcome::Failed);
+        let is_unmarked = matches!(self.system, CiSystem::Plain) || self.outcome == Some(JobOutcome::Failed);
         if failed.is_empty() && !is_unmarked {
             // A job that was cancelled or lost says nothing of its steps.
             let is_ended = |index: &usize| self.steps[*index].scanned.findings.iter().any(|finding| finding.kind.is_outside());
@@ -354,7 +355,7 @@ impl JobLogReader {
             return;
         }
         // GitHub ends a log with the removal of processes, whatever the outcome; an error would have been found.
-        let is_complete = self.system == LogSystem::GitHub && self.decided;
+        let is_complete = self.system == CiSystem::Github && self.decided;
         if self.outcome == Some(JobOutcome::Passed) || is_complete {
             launch.status = Some("PASSED".to_owned());
             launch.notes.push("the log shows that the job passed".to_owned());

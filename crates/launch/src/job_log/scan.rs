@@ -92,7 +92,7 @@ fn indent(text: &str) -> usize {
 }
 
 impl Scanner {
-    /// Reads a line. A usual one, which jobs that pass have too, is no failure.
+    /// Reads a line. A usual one, which jobs that pass print too, does not begin a failure.
     pub(super) fn line(&mut self, number: usize, text: &str, is_usual: bool) {
         let mut is_taken = false;
         let mut is_failure = false;

@@ -3,10 +3,9 @@
 use super::super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::super::{cut, texts};
 use super::JobStep;
-use super::system::LogSystem;
 use super::tool::{Finding, ProblemKind};
 use super::tools::TOOLS;
-use asterisk_base::model::TestOutcome;
+use asterisk_base::model::{CiSystem, TestOutcome};
 use asterisk_diag::counted;
 use std::collections::BTreeMap;
 
@@ -27,7 +26,7 @@ fn kind(finding: &Finding) -> ProblemKind {
 }
 
 /// Adds the cases of failed steps.
-pub(super) fn add_cases(builder: &mut LaunchBuilder, steps: &[&JobStep], system: LogSystem) {
+pub(super) fn add_cases(builder: &mut LaunchBuilder, steps: &[&JobStep], system: CiSystem) {
     let mut kinds: Vec<ProblemKind> = steps.iter().flat_map(|step| step.scanned.findings.iter().map(kind)).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -58,7 +57,7 @@ pub(super) fn add_cases(builder: &mut LaunchBuilder, steps: &[&JobStep], system:
     // A step that failed without saying why.
     let silent = steps.iter().rev().find(|step| step.exit.is_some() || !step.errors.is_empty());
     if found == 0
-        && let Some(step) = silent.or(steps.last().filter(|_| system != LogSystem::Plain))
+        && let Some(step) = silent.or(steps.last().filter(|_| system != CiSystem::Plain))
     {
         builder.add(silent_record(step));
     }
@@ -265,7 +264,7 @@ fn place(record: &mut TestRecord, step: &JobStep) {
     record.started_at = step.started_at;
 }
 
-/// The text of a finding that is no test, with the first ones of those that follow from it.
+/// The text of a finding other than a test, with the first of those that follow from it.
 fn error(root: &RootFinding<'_>) -> String {
     let own = |finding: &Finding| format!("{}\n{}", finding.head.trim_end(), finding.text.trim_end()).trim_end().to_owned();
     let mut text = own(root.finding);

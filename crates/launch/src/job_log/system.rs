@@ -2,69 +2,42 @@
 
 use super::super::times;
 use asterisk_base::clock::Timestamp;
+use asterisk_base::model::CiSystem;
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// A CI system, by the marks in its logs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LogSystem {
-    GitHub,
-    Azure,
-    GitLab,
-    Jenkins,
-    Buildkite,
-    CircleCi,
-    /// The output of commands without marks.
-    Plain,
+/// The system whose mark comes first.
+pub(super) fn system_of(lines: &[String]) -> CiSystem {
+    lines.iter().find_map(|line| system_of_line(line)).unwrap_or(CiSystem::Plain)
 }
 
-impl LogSystem {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::GitHub => "GitHub Actions",
-            Self::Azure => "Azure Pipelines",
-            Self::GitLab => "GitLab CI",
-            Self::Jenkins => "Jenkins",
-            Self::Buildkite => "Buildkite",
-            Self::CircleCi => "CircleCI",
-            Self::Plain => "",
-        }
+fn system_of_line(line: &str) -> Option<CiSystem> {
+    let text = strip_time(line).1;
+    let text = text.trim_start_matches('\u{feff}');
+    if text.starts_with("##[section]Starting:") {
+        return Some(CiSystem::Azure);
     }
-
-    /// The system whose mark comes first.
-    pub(super) fn of(lines: &[String]) -> Self {
-        lines.iter().find_map(|line| Self::of_line(line)).unwrap_or(Self::Plain)
+    if tabbed(line).is_some() || ["##[group]", "Current runner version:", "##[command]"].iter().any(|mark| text.starts_with(mark))
+    {
+        return Some(CiSystem::Github);
     }
-
-    fn of_line(line: &str) -> Option<Self> {
-        let text = strip_time(line).1;
-        let text = text.trim_start_matches('\u{feff}');
-        if text.starts_with("##[section]Starting:") {
-            return Some(Self::Azure);
-        }
-        if tabbed(line).is_some()
-            || ["##[group]", "Current runner version:", "##[command]"].iter().any(|mark| text.starts_with(mark))
-        {
-            return Some(Self::GitHub);
-        }
-        if line.contains("section_start:") || line.contains("Running with gitlab-runner") {
-            return Some(Self::GitLab);
-        }
-        if text.starts_with("[Pipeline] ")
-            || text.starts_with("Started by ")
-            || text.starts_with("Running on ") && text.contains("workspace")
-        {
-            return Some(Self::Jenkins);
-        }
-        if line.contains("\u{1b}_bk;t=") || text.starts_with("~~~ ") {
-            return Some(Self::Buildkite);
-        }
-        ["#!/bin/bash -eo pipefail", "Build-agent version", "#!/bin/sh -eo pipefail"]
-            .iter()
-            .any(|mark| text.starts_with(mark))
-            .then_some(Self::CircleCi)
+    if line.contains("section_start:") || line.contains("Running with gitlab-runner") {
+        return Some(CiSystem::Gitlab);
     }
+    if text.starts_with("[Pipeline] ")
+        || text.starts_with("Started by ")
+        || text.starts_with("Running on ") && text.contains("workspace")
+    {
+        return Some(CiSystem::Jenkins);
+    }
+    if line.contains("\u{1b}_bk;t=") || text.starts_with("~~~ ") {
+        return Some(CiSystem::Buildkite);
+    }
+    ["#!/bin/bash -eo pipefail", "Build-agent version", "#!/bin/sh -eo pipefail"]
+        .iter()
+        .any(|mark| text.starts_with(mark))
+        .then_some(CiSystem::Circleci)
 }
 
 /// What a line says about the job.
@@ -106,17 +79,17 @@ pub(super) struct JobLine<'l> {
 }
 
 /// Reads a line.
-pub(super) fn line(system: LogSystem, raw: &str) -> JobLine<'_> {
+pub(super) fn line(system: CiSystem, raw: &str) -> JobLine<'_> {
     let mut rest = raw.trim_start_matches('\u{feff}');
     let mut time = None;
     let mut column = None;
-    if system == LogSystem::GitHub
+    if system == CiSystem::Github
         && let Some((step, after)) = tabbed(rest)
     {
         (column, rest) = (Some(step), after.trim_start_matches('\u{feff}'));
     }
     let mut marks = Vec::new();
-    if system == LogSystem::Buildkite {
+    if system == CiSystem::Buildkite {
         while let Some((before, after)) = rest.split_once("\u{1b}_bk;t=") {
             let Some((stamp, after)) = after.split_once('\u{7}') else { break };
             time = times::parse(stamp);
@@ -125,17 +98,17 @@ pub(super) fn line(system: LogSystem, raw: &str) -> JobLine<'_> {
     } else {
         (time, rest) = strip_time(rest);
     }
-    if system == LogSystem::GitLab {
+    if system == CiSystem::Gitlab {
         rest = gitlab_sections(gitlab_stream(rest, time.is_some()), &mut time, &mut marks);
     }
     let text = plain(rest);
     match system {
-        LogSystem::GitHub | LogSystem::Azure => hash_marks(system, &text, &mut marks),
-        LogSystem::GitLab => gitlab_marks(rest, &text, &mut marks),
-        LogSystem::Jenkins => jenkins_marks(&text, &mut marks),
-        LogSystem::Buildkite => buildkite_marks(&text, &mut marks),
-        LogSystem::CircleCi if text.starts_with("#!/bin/") => marks.push(Mark::Step(String::new(), None)),
-        LogSystem::CircleCi | LogSystem::Plain => {}
+        CiSystem::Github | CiSystem::Azure => hash_marks(system, &text, &mut marks),
+        CiSystem::Gitlab => gitlab_marks(rest, &text, &mut marks),
+        CiSystem::Jenkins => jenkins_marks(&text, &mut marks),
+        CiSystem::Buildkite => buildkite_marks(&text, &mut marks),
+        CiSystem::Circleci if text.starts_with("#!/bin/") => marks.push(Mark::Step(String::new(), None)),
+        CiSystem::Circleci | CiSystem::Plain => {}
     }
     if marks.is_empty()
         && let Some(code) = exit_code(&text)
@@ -208,9 +181,9 @@ fn exit_code(text: &str) -> Option<i32> {
 }
 
 /// Marks of GitHub Actions and Azure Pipelines: `##[group]`, `##[error]`, `##[section]`.
-fn hash_marks(system: LogSystem, text: &str, marks: &mut Vec<Mark>) {
+fn hash_marks(system: CiSystem, text: &str, marks: &mut Vec<Mark>) {
     let Some((word, rest)) = text.trim_start().strip_prefix("##[").and_then(|rest| rest.split_once(']')) else {
-        if system == LogSystem::GitHub {
+        if system == CiSystem::Github {
             match text {
                 "Post job cleanup." => marks.extend([Mark::Decided, Mark::Step("Post job cleanup".into(), None)]),
                 "Cleaning up orphan processes" => marks.extend([Mark::Decided, Mark::Step("Complete job".into(), None)]),
@@ -351,27 +324,27 @@ mod tests {
     fn marks_of_each_system() {
         let marks = |system, raw: &str| format!("{:?}", line(system, raw).marks);
         let time = "2026-05-04T10:11:12.1234567Z ";
-        assert_eq!(marks(LogSystem::GitHub, &format!("{time}##[group]Run npm test")), r#"[Step("npm test", Some("npm test"))]"#);
-        assert_eq!(marks(LogSystem::GitHub, &format!("{time}##[error]Process completed with exit code 2.")), "[Exit(2)]");
+        assert_eq!(marks(CiSystem::Github, &format!("{time}##[group]Run npm test")), r#"[Step("npm test", Some("npm test"))]"#);
+        assert_eq!(marks(CiSystem::Github, &format!("{time}##[error]Process completed with exit code 2.")), "[Exit(2)]");
         assert_eq!(
-            marks(LogSystem::GitHub, &format!("{time}##[error]a.ts(1,2): error TS1: x")),
+            marks(CiSystem::Github, &format!("{time}##[error]a.ts(1,2): error TS1: x")),
             r#"[Error("a.ts(1,2): error TS1: x")]"#
         );
-        assert_eq!(marks(LogSystem::Azure, &format!("{time}##[error]Bash exited with code '1'.")), "[Exit(1)]");
+        assert_eq!(marks(CiSystem::Azure, &format!("{time}##[error]Bash exited with code '1'.")), "[Exit(1)]");
         let section = "section_start:1714817472:step_script\r\u{1b}[0K\u{1b}[0K\u{1b}[36;1mExecuting\u{1b}[0m";
-        assert_eq!(marks(LogSystem::GitLab, section), r#"[Step("step_script", None)]"#);
-        assert_eq!(line(LogSystem::GitLab, section).text, "Executing");
+        assert_eq!(marks(CiSystem::Gitlab, section), r#"[Step("step_script", None)]"#);
+        assert_eq!(line(CiSystem::Gitlab, section).text, "Executing");
         assert_eq!(
-            marks(LogSystem::GitLab, "2026-05-04T10:11:12.123456Z 00O \u{1b}[32;1m$ make\u{1b}[0;m"),
+            marks(CiSystem::Gitlab, "2026-05-04T10:11:12.123456Z 00O \u{1b}[32;1m$ make\u{1b}[0;m"),
             r#"[Command("make")]"#
         );
-        assert_eq!(marks(LogSystem::GitLab, "\u{1b}[31;1mERROR: Job failed: exit code 1"), "[Exit(1), Over(Failed)]");
-        assert_eq!(marks(LogSystem::Jenkins, "[2026-05-04T10:11:12.123Z] + make all"), r#"[Command("make all")]"#);
-        assert_eq!(marks(LogSystem::Buildkite, "\u{1b}_bk;t=1714817472123\u{7}--- :npm: Test"), r#"[Step("npm: Test", None)]"#);
-        assert_eq!(marks(LogSystem::Buildkite, "🚨 Error: The command exited with status 1"), "[Exit(1)]");
-        assert_eq!(marks(LogSystem::CircleCi, "Exited with code exit status 2"), "[Exit(2)]");
-        assert_eq!(marks(LogSystem::Plain, "Process completed with exit code 0."), "[]");
-        let tabbed = line(LogSystem::GitHub, "build\tRun tests\t2026-05-04T10:11:12.1234567Z hello");
+        assert_eq!(marks(CiSystem::Gitlab, "\u{1b}[31;1mERROR: Job failed: exit code 1"), "[Exit(1), Over(Failed)]");
+        assert_eq!(marks(CiSystem::Jenkins, "[2026-05-04T10:11:12.123Z] + make all"), r#"[Command("make all")]"#);
+        assert_eq!(marks(CiSystem::Buildkite, "\u{1b}_bk;t=1714817472123\u{7}--- :npm: Test"), r#"[Step("npm: Test", None)]"#);
+        assert_eq!(marks(CiSystem::Buildkite, "🚨 Error: The command exited with status 1"), "[Exit(1)]");
+        assert_eq!(marks(CiSystem::Circleci, "Exited with code exit status 2"), "[Exit(2)]");
+        assert_eq!(marks(CiSystem::Plain, "Process completed with exit code 0."), "[]");
+        let tabbed = line(CiSystem::Github, "build\tRun tests\t2026-05-04T10:11:12.1234567Z hello");
         assert_eq!((tabbed.column, &*tabbed.text), (Some("Run tests"), "hello"));
     }
 }

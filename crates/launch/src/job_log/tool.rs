@@ -146,7 +146,7 @@ pub(super) struct Finding {
     pub(super) is_summary: bool,
     /// Whether the test did not fail by an assertion: a set-up, a crash, a file that did not load.
     pub(super) is_error: bool,
-    /// Set by [`Tool::shape`] if this is no failure after all.
+    /// Set by [`Tool::shape`] if this is not a failure after all.
     pub(super) is_none: bool,
 }
 

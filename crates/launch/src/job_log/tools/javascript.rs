@@ -253,7 +253,7 @@ fn node(finding: &mut Finding) {
             .find(|line| line.split_once(": ").is_some_and(|(kind, _)| kind.ends_with("Error") || kind.contains("Error [")));
         match error.and_then(|line| line.split_once(": ")) {
             Some((code, message)) => (finding.code, finding.message) = (code.to_owned(), message.to_owned()),
-            // A source file's name alone is no error.
+            // A source file's name alone is not an error.
             None => finding.is_none = true,
         }
     }

@@ -122,7 +122,7 @@ fn cargo(finding: &mut Finding) {
         finding.suite = name;
         return;
     }
-    // A thread of a program that is no test.
+    // A thread of a program that is not a test.
     finding.is_none =
         finding.head.starts_with("thread '") && finding.is_error && matches!(finding.name.as_str(), "main" | "<unnamed>");
     finding.suite = name;
