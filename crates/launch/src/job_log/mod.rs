@@ -100,6 +100,8 @@ struct JobLogReader {
     /// The exit code that the system reports at the end of the job.
     job_exit: Option<i32>,
     job_errors: Vec<String>,
+    /// The job and the step in the columns of `gh run view --log`.
+    job: String,
     column: String,
     span: (Option<Timestamp>, Option<Timestamp>),
     is_cut: bool,
@@ -126,6 +128,7 @@ fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
         outcome: None,
         job_exit: None,
         job_errors: Vec::new(),
+        job: String::new(),
         column: String::new(),
         span: (None, None),
         is_cut: false,
@@ -146,9 +149,15 @@ impl JobLogReader {
     fn line(&mut self, number: usize, raw: &str) {
         let JobLine { time, column, marks, text } = system::line(self.system, raw);
         self.span = (self.span.0.or(time), time.or(self.span.1));
-        if let Some(column) = column.filter(|column| *column != self.column && *column != "UNKNOWN STEP") {
-            column.clone_into(&mut self.column);
-            self.step(column, None, time);
+        if let Some((job, step)) = column {
+            if job != self.job {
+                job.clone_into(&mut self.job);
+                self.decided = false;
+            }
+            if step != self.column && step != "UNKNOWN STEP" {
+                step.clone_into(&mut self.column);
+                self.step(step, None, time);
+            }
         }
         let is_noise = marks.contains(&Mark::Noise);
         for mark in marks {
@@ -211,6 +220,7 @@ impl JobLogReader {
                     self.current.errors.push(text);
                 }
             }
+            Mark::JobStart => self.decided = false,
             Mark::Decided => self.decided = true,
             Mark::Over(outcome) => self.outcome = Some(outcome),
             Mark::Noise => {}
@@ -238,7 +248,8 @@ impl JobLogReader {
         }
         if !step.tail.is_empty() || !step.errors.is_empty() || step.exit.is_some() {
             if self.steps.len() == MAX_STEPS {
-                self.steps.remove(0);
+                let passed = self.steps.iter().position(|step| step.exit.is_none() && step.errors.is_empty());
+                self.steps.remove(passed.unwrap_or(0));
             }
             self.steps.push(step);
         }

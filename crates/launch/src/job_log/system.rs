@@ -53,6 +53,8 @@ pub(super) enum Mark {
     Exit(i32),
     /// An error that the system or an action reported.
     Error(String),
+    /// A job begins: the log may have several.
+    JobStart,
     /// The steps up to here decided the outcome; those that follow clean up.
     Decided,
     /// The job ended.
@@ -72,7 +74,7 @@ pub(super) enum JobOutcome {
 pub(super) struct JobLine<'l> {
     pub(super) time: Option<Timestamp>,
     /// The job and the step, in the format of `gh run view --log`.
-    pub(super) column: Option<&'l str>,
+    pub(super) column: Option<(&'l str, &'l str)>,
     pub(super) marks: Vec<Mark>,
     /// What the command printed: without times and escape sequences.
     pub(super) text: Cow<'l, str>,
@@ -84,9 +86,9 @@ pub(super) fn line(system: CiSystem, raw: &str) -> JobLine<'_> {
     let mut time = None;
     let mut column = None;
     if system == CiSystem::Github
-        && let Some((step, after)) = tabbed(rest)
+        && let Some((job, step, after)) = tabbed(rest)
     {
-        (column, rest) = (Some(step), after.trim_start_matches('\u{feff}'));
+        (column, rest) = (Some((job, step)), after.trim_start_matches('\u{feff}'));
     }
     let mut marks = Vec::new();
     if system == CiSystem::Buildkite {
@@ -147,14 +149,14 @@ fn strip_time(line: &str) -> (Option<Timestamp>, &str) {
     }
 }
 
-/// Splits `job<TAB>step<TAB>time text` into the step and the rest.
-fn tabbed(line: &str) -> Option<(&str, &str)> {
+/// Splits `job<TAB>step<TAB>time text` into the job, the step and the rest.
+fn tabbed(line: &str) -> Option<(&str, &str, &str)> {
     let (job, rest) = line.split_once('\t')?;
     let (step, rest) = rest.split_once('\t')?;
     let is_time = rest.trim_start_matches('\u{feff}').get(..20).is_some_and(|time| {
         time.as_bytes()[4] == b'-' && time.as_bytes()[10] == b'T' && time.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
     });
-    (is_time && !job.is_empty()).then_some((step, rest))
+    (is_time && !job.is_empty()).then_some((job, step, rest))
 }
 
 static EXIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -185,6 +187,7 @@ fn hash_marks(system: CiSystem, text: &str, marks: &mut Vec<Mark>) {
     let Some((word, rest)) = text.trim_start().strip_prefix("##[").and_then(|rest| rest.split_once(']')) else {
         if system == CiSystem::Github {
             match text {
+                text if text.starts_with("Current runner version:") => marks.push(Mark::JobStart),
                 "Post job cleanup." => marks.extend([Mark::Decided, Mark::Step("Post job cleanup".into(), None)]),
                 "Cleaning up orphan processes" => marks.extend([Mark::Decided, Mark::Step("Complete job".into(), None)]),
                 _ => {}
@@ -345,6 +348,6 @@ mod tests {
         assert_eq!(marks(CiSystem::Circleci, "Exited with code exit status 2"), "[Exit(2)]");
         assert_eq!(marks(CiSystem::Plain, "Process completed with exit code 0."), "[]");
         let tabbed = line(CiSystem::Github, "build\tRun tests\t2026-05-04T10:11:12.1234567Z hello");
-        assert_eq!((tabbed.column, &*tabbed.text), (Some("Run tests"), "hello"));
+        assert_eq!((tabbed.column, &*tabbed.text), (Some(("build", "Run tests")), "hello"));
     }
 }

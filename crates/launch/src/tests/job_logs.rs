@@ -130,3 +130,17 @@ fn planted_failures_are_cases_with_their_places() {
     let summary = format!("planted {planted}, found {found}, located {located}; cases {cases}, right {right}\n{report}");
     assert!(green == 0 && located * 100 >= planted * 95 && right * 100 >= cases * 95, "{summary}");
 }
+
+/// A log of several jobs, as `gh run view --log` gives it, has the failures of each.
+#[test]
+fn every_job_of_a_log_is_read() {
+    let logs = ["tsc-github.log", "pytest-long-github.log"];
+    let texts = logs.map(|log| std::fs::read_to_string(root().join("crates/launch/fixtures/logs").join(log)).unwrap());
+    let each: usize = logs.iter().map(|log| launch(log).unwrap().cases.len()).sum();
+    let joined = read(&Source::new("all.log", texts.concat())).unwrap();
+    let columns = texts.iter().zip(logs).flat_map(|(text, log)| {
+        text.lines().map(move |line| format!("{log}\tUNKNOWN STEP\t{}\n", line.trim_start_matches('\u{feff}')))
+    });
+    let tabbed = read(&Source::new("run.log", columns.collect::<String>())).unwrap();
+    assert_eq!((joined.cases.len(), tabbed.cases.len()), (each, each), "{:?}", joined.notes);
+}
