@@ -119,6 +119,7 @@ static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| {
             r"Unexpected exception type thrown(?:,|.*expected: <(?P<e>.*?)> but was: <(?P<f>.*?)>)",
         ),
         (Throws, "DID NOT RAISE", r"DID NOT RAISE (?P<e>.+)"),
+        (Throws, "did not occur", r"^Expected error '(?P<e>.+)' did not occur"),
         (Throws, " not raised", r"(?P<e>[\w.]+) not raised"),
         (Throws, "to throw", r"[Ee]xpected .{0,80}?to throw (?:an? )?(?P<e>[\w.]+)?"),
         (
@@ -270,7 +271,9 @@ fn sentence(line: &EvidenceLine) -> Option<Check> {
     // Catch2, Rust and ExUnit say below what the two sides were.
     let begins = |start: &str| text.starts_with(start);
     let of_exunit = begins("Assertion with ") || begins("code:  assert");
-    if begins("REQUIRE") || begins("CHECK") || of_exunit || text.contains("assertion `left") {
+    // syrupy shows the difference below.
+    let of_syrupy = text.contains("[+ received]") && text.contains("[- snapshot]");
+    if begins("REQUIRE") || begins("CHECK") || of_exunit || of_syrupy || text.contains("assertion `left") {
         return None;
     }
     let found = SENTENCES.iter().filter(|sentence| text.contains(sentence.word)).find_map(|sentence| {
@@ -284,12 +287,20 @@ fn sentence(line: &EvidenceLine) -> Option<Check> {
         let actual = Some(group("g")).filter(|value| !value.is_empty());
         Some(Check {
             kind: sentence.kind,
-            expected: group("e"),
-            found: actual.unwrap_or_else(|| group("f")),
+            expected: unbracketed(group("e")),
+            found: unbracketed(actual.unwrap_or_else(|| group("f"))),
             line: line.id.clone(),
         })
     })?;
     Some(found)
+}
+
+/// A value without the bracket that closes the sentence it is in: `(expected 2, got 1)`.
+fn unbracketed(mut value: String) -> String {
+    if value.ends_with(')') && value.matches(')').count() > value.matches('(').count() {
+        value.pop();
+    }
+    value
 }
 
 /// Which of the two values a line's label announces, and the value next to it.
@@ -366,7 +377,18 @@ fn gomega(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
 /// A difference: the first line that is missing and the first that is there instead.
 fn difference(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
     let head = lines[at].text.trim();
-    let marks = ["- Snapshot", "- Expected", "--- Expected", "--- expected", "Diff:", "@@", "--- Snapshot"];
+    // syrupy: the mark, then the difference.
+    let marks = [
+        "AssertionError: assert [+ received] == [- snapshot]",
+        "assert [+ received] == [- snapshot]",
+        "- Snapshot",
+        "- Expected",
+        "--- Expected",
+        "--- expected",
+        "Diff:",
+        "@@",
+        "--- Snapshot",
+    ];
     if !marks.iter().any(|mark| head.starts_with(mark)) {
         return None;
     }
@@ -396,7 +418,7 @@ fn difference(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
     if minus.is_none() && plus.is_none() {
         return None;
     }
-    let kind = if head.contains("Snapshot") { CheckKind::Snapshot } else { CheckKind::Equal };
+    let kind = if head.contains("Snapshot") || head.contains("[- snapshot]") { CheckKind::Snapshot } else { CheckKind::Equal };
     let value = |text: Option<&str>| text.unwrap_or_default().to_owned();
     Some((Check { kind, expected: value(minus), found: value(plus), line: lines[at].id.clone() }, end + 1 - at))
 }
@@ -504,6 +526,12 @@ mod tests {
         checks("cart_test.go:9: total of 'a', 'b': 4 (want 3)", (Equal, "3", "4"));
         checks("line 6: total mismatch: \"4\" instead of \"3\"", (Equal, "\"3\"", "\"4\""));
         checks("'4' should be '3'", (Equal, "'3'", "'4'"));
+        checks(
+            "E       AssertionError: assert [+ received] == [- snapshot]\nE           '''\nE         - sku,price\nE         + sku,unit price\nE           A,1",
+            (Snapshot, "sku,price", "sku,unit price"),
+        );
+        checks("ValueError: not enough values to unpack (expected 2, got 1)", (Equal, "2", "1"));
+        checks("Expected error '*overdrawn*' did not occur.", (Throws, "*overdrawn*", ""));
         checks("Failed: DID NOT RAISE <class 'ValueError'>", (Throws, "<class 'ValueError'>", ""));
     }
 

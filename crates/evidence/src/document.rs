@@ -244,6 +244,15 @@ fn ordered(text: &ReadText) -> Vec<(usize, PlacedFrame)> {
             _ => traces.push(vec![frame.clone()]),
         }
     }
+    // A place above the message, which the stack below it repeats, is no stack of its own (ExUnit).
+    let repeated = |traces: &[Vec<PlacedFrame>], at: usize| {
+        let [only] = &traces[at][..] else { return false };
+        let same = |placed: &PlacedFrame| placed.frame.path == only.frame.path && placed.frame.line == only.frame.line;
+        traces.iter().any(|other| other.len() > 1 && other.iter().any(same))
+    };
+    let keep: Vec<bool> = (0..traces.len()).map(|at| !repeated(&traces, at)).collect();
+    let mut keep = keep.into_iter();
+    traces.retain(|_| keep.next() == Some(true));
     // Python writes the innermost frame last.
     for trace in &mut traces {
         if trace.iter().filter(|placed| placed.frame.language == FrameLanguage::Python).count() * 2 > trace.len() {
@@ -349,6 +358,50 @@ mod tests {
         assert_eq!(found.headline, "com.shop.Broken: cart");
         assert_eq!(found.exceptions.iter().map(|found| found.kind.as_str()).collect::<Vec<_>>(), ["java.net.ConnectException"]);
         assert_eq!((found.matches.len(), found.matches[0].line.as_str(), found.matches[0].lines), (1, "e4", 1));
+    }
+
+    #[test]
+    fn pytest_ends_a_traceback_with_its_innermost_entry() {
+        let paths = |error: &str| {
+            let found = reader().read(FailureTexts { error, ..FailureTexts::default() });
+            found.frames.iter().map(|frame| format!("{}:{}:{}", frame.trace, frame.path, frame.line)).collect::<Vec<_>>()
+        };
+        let long = "customer = None\n\n    def test_country(customer):\n>       assert country(customer) == 'FI'\n               ^^^^\n\ntests/test_a.py:5: \n_ _ _ _ _ _ _ _ _ _\n\n\
+                    customer = None\n\n    def country(customer):\n>       return customer.country\nE       AttributeError: 'NoneType' object has no attribute 'country'\n\n\
+                    src/shop.py:25: AttributeError";
+        assert_eq!(paths(long), ["0:src/shop.py:25", "0:tests/test_a.py:5"]);
+        let short = "tests/test_a.py:5: in test_country\n    assert country(None)\nsrc/shop.py:25: in country\n    return customer.country\nE   AttributeError: no";
+        assert_eq!(paths(short), ["0:src/shop.py:25", "0:tests/test_a.py:5"]);
+        let frozen = "    def test_key():\n>       assert key()\n\ntests/test_a.py:5: \n_ _ _\nsrc/config.py:3: in key\n    return os.environ['KEY']\n_ _ _\n\n\
+                      >   ???\nE   KeyError: 'KEY'\n\n<frozen os>:679: KeyError";
+        assert_eq!(paths(frozen), ["0:<frozen os>:679", "0:src/config.py:3", "0:tests/test_a.py:5"]);
+        let chained = "    def test_a():\n>       load()\n\ntests/test_a.py:5: \n_ _ _\n\n    def load():\n>       raise KeyError('a')\nE       KeyError: 'a'\n\nsrc/a.py:2: KeyError\n\n\
+                       The above exception was the direct cause of the following exception:\n\n    def test_a():\n>       wrap()\n\ntests/test_a.py:6: \n_ _ _\n\n    def wrap():\n\
+                       >       raise ValueError from error\nE       ValueError\n\nsrc/b.py:9: ValueError";
+        assert_eq!(paths(chained), ["0:src/a.py:2", "0:tests/test_a.py:5", "1:src/b.py:9", "1:tests/test_a.py:6"]);
+        assert_eq!(paths("/x/tests/test_a.py:5: ZeroDivisionError: division by zero"), ["0:/x/tests/test_a.py:5"]);
+        let found = reader()
+            .read(FailureTexts { error: "/x/tests/test_a.py:5: ZeroDivisionError: division by zero", ..FailureTexts::default() });
+        assert_eq!(found.headline, "ZeroDivisionError: division by zero");
+    }
+
+    #[test]
+    fn a_place_above_the_message_is_that_of_the_stack() {
+        let error = "  1) test zip (ShopTest)\n     test/shop_test.exs:6\n     ** (KeyError) key :zip not found in: nil\n     stacktrace:\n       (shop 0.1.0) lib/shop.ex:3: Shop.zip/1\n       test/shop_test.exs:6: (test)\n";
+        let found = reader().read(FailureTexts { error, ..FailureTexts::default() });
+        let frames: Vec<_> = found.frames.iter().map(|frame| (frame.path.as_str(), frame.function.as_str())).collect();
+        assert_eq!(frames, [("lib/shop.ex", "Shop.zip/1"), ("test/shop_test.exs", "test")]);
+    }
+
+    #[test]
+    fn output_of_tests_that_passed_or_were_skipped_is_no_evidence() {
+        let log = "Running main() from gtest_main.cc\n[ RUN      ] Image.Saves\nno space left\n[       OK ] Image.Saves (0 ms)\n[ RUN      ] Image.OnGpu\nGPU is not set\n[  SKIPPED ] Image.OnGpu (0 ms)\n\
+                   [ RUN      ] Image.Loads\nimage_test.cpp:3: Failure\nwrong\n[  FAILED  ] Image.Loads (0 ms)\n[ RUN      ] Image.Crashes\nreading";
+        let found = reader().read(FailureTexts { log, ..FailureTexts::default() });
+        let lines: Vec<_> = found.lines.iter().map(|line| line.text.as_str()).collect();
+        assert!(!lines.iter().any(|line| line.contains("no space") || line.contains("GPU is not set")), "{lines:?}");
+        assert!(lines.contains(&"wrong") && lines.contains(&"reading"), "{lines:?}");
+        assert!(lines.contains(&"[ RUN      ] Image.Crashes: the process ended before this test did"), "{lines:?}");
     }
 
     #[test]

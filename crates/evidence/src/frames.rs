@@ -99,6 +99,13 @@ pattern!(
     PYTEST,
     r"^\s*(?:\[\s*\d+s\]\s*)?((?:[A-Za-z]:)?[\w./\\<>+@~-]+\.pyx?):(\d+):(?: in (.+)| [\w.]*| (?:from|import) .+)?\s*$"
 );
+// Code without a file, as pytest writes it: `<frozen os>:679: KeyError`, `<string>:3: in f`.
+pattern!(PYTEST_FROZEN, r"^\s*(<[\w. /-]+>):(\d+):(?: in (.+)| [\w.]*)?\s*$");
+// An entry of `--tb=line`: the place, then the whole error.
+pattern!(
+    PYTEST_LINE,
+    r"^\s*((?:[A-Za-z]:)?[\w./\\+@~-]+\.pyx?):(\d+): (?:(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Warning|Exit|Interrupt|Failed|Timeout|Expired|NotFound): \S|assert \S|Failed: \S)"
+);
 pattern!(GO_PLACE, r"^\s+((?:[A-Za-z]:)?\S+\.(?:go|s)):(\d+)(?: \+0x[0-9a-f]+)?(?: fp=\S+ sp=\S+ pc=\S+)?\s*$");
 pattern!(
     GO_FUNCTION,
@@ -146,6 +153,8 @@ pattern!(
     r"^\s*(?:at )?((?:[A-Za-z]:)?[\w./\\@+~-]+\.(?:swift|dart|exs?|lua|feature|robot|kt|java|scala|cs|fs|sh|bats|[cm]?[jt]sx?|vue))[:(](\d+)\)?(?::\d+)?:?\s*$"
 );
 
+// `(shop 0.1.0) lib/shop.ex:3: Shop.zip/1`, `test/shop_test.exs:6: (test)`
+pattern!(ELIXIR, r"^\s*(?:\(([\w.-]+)(?: [\w.+-]+)?\) )?([\w./@~-]+\.exs?):(\d+): (?:\((.+)\)|(\S+/\d+)|(.+))\s*$");
 pattern!(BATS, r"^\s*(?:# ?)?\(?(?:from function [`'](.+?)' )?in (?:test )?file (\S+), line (\d+)[,)]\s*$");
 
 /// Reads one line. `previous` is what the line before was, since some tools write a frame in two.
@@ -216,6 +225,13 @@ fn frame(language: FrameLanguage, function: &str, path: &str, line: &str) -> Par
     ParsedFrame { language, function: function.trim().to_owned(), path: clean_path(path), line: line.parse().unwrap_or(0) }
 }
 
+/// Whether the line of a Python frame ends a traceback of pytest: it names the exception behind the place (`a.py:3: KeyError`).
+pub(super) fn ends_traceback(line: &str, frame: &ParsedFrame) -> bool {
+    frame.language == FrameLanguage::Python
+        && frame.function.is_empty()
+        && line.trim_end().rsplit_once(&format!(":{}: ", frame.line)).is_some_and(|(_, exception)| !exception.is_empty())
+}
+
 /// A path with forward slashes and without what bundlers and browsers put before it.
 pub(super) fn clean_path(path: &str) -> String {
     let path = path.replace('\\', "/");
@@ -266,8 +282,15 @@ fn python(line: &str) -> Option<ParsedFrame> {
         let found = PYTHON.captures(line)?;
         return Some(frame(FrameLanguage::Python, found.get(3).map_or("", |name| name.as_str()), &found[1], &found[2]));
     }
+    if line.trim_start().starts_with('<') {
+        let found = PYTEST_FROZEN.captures(line)?;
+        return Some(frame(FrameLanguage::Python, found.get(3).map_or("", |name| name.as_str()), &found[1], &found[2]));
+    }
     if !line.contains(".py") {
         return None;
+    }
+    if let Some(found) = PYTEST_LINE.captures(line) {
+        return Some(frame(FrameLanguage::Python, "", &found[1], &found[2]));
     }
     let found = PYTEST.captures(line)?;
     Some(frame(FrameLanguage::Python, found.get(3).map_or("", |name| name.as_str()), &found[1], &found[2]))
@@ -391,6 +414,19 @@ fn other(line: &str) -> Option<ParsedFrame> {
         && let Some(found) = BATS.captures(line)
     {
         return Some(frame(FrameLanguage::Other, found.get(1).map_or("", |name| name.as_str()), &found[2], &found[3]));
+    }
+    if line.contains(".ex")
+        && let Some(found) = ELIXIR.captures(line)
+    {
+        let function = found.get(4).or_else(|| found.get(5)).or_else(|| found.get(6)).map_or("", |name| name.as_str());
+        // The parts of the runtime are named; a path alone could be the project's.
+        let path = match found.get(1).map(|app| app.as_str()) {
+            Some(app @ ("elixir" | "stdlib" | "kernel" | "ex_unit" | "mix" | "logger" | "eex" | "iex")) => {
+                format!("({app})/{}", &found[2])
+            }
+            _ => found[2].to_owned(),
+        };
+        return Some(frame(FrameLanguage::Other, function, &path, &found[3]));
     }
     let found = OTHER.captures(line)?;
     let path = &found[1];

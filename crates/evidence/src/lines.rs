@@ -1,7 +1,7 @@
 //! Which lines of a text count: what a tool quotes (titles, source code, the context of a difference) is not evidence of the
 //! cause.
 
-use super::frames::{FrameLanguage, FrameLine, ParsedFrame, read_line};
+use super::frames::{FrameLanguage, FrameLine, ParsedFrame, ends_traceback, read_line};
 use asterisk_base::model::TextPattern;
 use serde::Serialize;
 use std::sync::LazyLock;
@@ -45,6 +45,8 @@ pub enum QuoteKind {
     Source,
     /// It is an unchanged line of a difference.
     Context,
+    /// It is of a program's list of its options.
+    Help,
 }
 
 /// A line that is quoted.
@@ -196,9 +198,12 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
         }
     }
     let pytest = lines.iter().any(|line| line.starts_with(">   ") || PYTEST_ERROR.is_match(line));
+    let exunit =
+        lines.iter().any(|line| line.trim() == "stacktrace:") && lines.iter().any(|line| line.trim_start().starts_with("code: "));
     let letter = if source == LineSource::Error { 'e' } else { 'l' };
     let mut trace = 0;
     let mut open = false; // a trace is being read
+    let mut raised = false; // pytest has said the error of the open trace, whose last entry follows with `--tb=long`
     let mut python_source = false; // the next line may be the source of a Python frame
     let mut function: Option<String> = None;
     let mut diff = false; // inside a unified difference
@@ -227,7 +232,7 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
                 continue;
             }
             push(&mut found, source, letter, number, said);
-            open = false;
+            raised = true;
             continue;
         }
         if let Some(summary) = PYTEST_SUMMARY.find(line) {
@@ -249,18 +254,25 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
         }
         match read {
             Some(FrameLine::Frame(frame)) => {
-                if !open {
+                let ends = ends_traceback(body, &frame);
+                if !open || (raised && !ends) {
                     trace = found.frames.last().map_or(0, |last: &PlacedFrame| last.trace + 1);
                     if std::mem::take(&mut pending_cause) && trace > 0 {
                         cause_of.push(trace);
                     }
                 }
-                open = true;
+                open = !ends;
+                raised = false;
                 let python = frame.language == FrameLanguage::Python;
                 let says = says_more(body, &frame);
                 python_source = python;
                 function = None;
                 found.frames.push(PlacedFrame { frame, trace, number });
+                if python && says {
+                    said = body
+                        .split_once(&format!(":{}: ", found.frames[found.frames.len() - 1].frame.line))
+                        .map_or(body, |(_, error)| error);
+                }
                 // A place before a message (`cart_test.go:9: want 3`, a panic's line) is both.
                 if PERL_TITLE.is_match(line) {
                     push(&mut found, source, letter, number, "Failed test");
@@ -293,6 +305,14 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
             found.quoted.push(quote(QuoteKind::Source));
             continue;
         }
+        // ExUnit quotes the statement above the stack.
+        if exunit && trimmed.starts_with("code: ") {
+            found.quoted.push(quote(QuoteKind::Source));
+            continue;
+        }
+        if exunit && trimmed == "stacktrace:" {
+            continue;
+        }
         if CODE_FRAME.is_match(line) {
             found.quoted.push(quote(QuoteKind::Source));
             continue;
@@ -320,12 +340,78 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
         push(&mut found, source, letter, number, said);
     }
     found.causes = cause_of;
+    leave_out_other_tests(&mut found);
+    leave_out_help(&mut found);
     for line in found.lines.iter_mut().filter(|line| line.at.is_none()) {
         if let Ok(at) = stamps.binary_search_by_key(&line.number, |(number, _)| *number) {
             line.at = Some(stamps[at].1.clone());
         }
     }
     found
+}
+
+/// Least number of lines of options in a row that are a help text.
+const HELP_LINES: usize = 4;
+
+/// A program that was called wrongly lists its options: words in there say nothing about the failure.
+fn leave_out_help(found: &mut ReadText) {
+    let option = |line: &EvidenceLine| {
+        let text = line.text.trim_start();
+        let dashes = text.len() - text.trim_start_matches('-').len();
+        (1..=2).contains(&dashes) && text[dashes..].starts_with(|c: char| c.is_ascii_alphabetic()) && text.contains(' ')
+    };
+    if found.lines.iter().filter(|line| option(line)).count() < HELP_LINES {
+        return;
+    }
+    let mut from = 0;
+    let mut help = vec![false; found.lines.len()];
+    while from < found.lines.len() {
+        let many = found.lines[from..].iter().take_while(|line| option(line)).count();
+        if many >= HELP_LINES {
+            help[from..from + many].fill(true);
+        }
+        from += many.max(1);
+    }
+    let mut help = help.into_iter();
+    let lines = std::mem::take(&mut found.lines);
+    for line in lines {
+        if help.next() == Some(true) {
+            found.quoted.push(QuotedLine { source: line.source, number: line.number, kind: QuoteKind::Help, text: line.text });
+        } else {
+            found.lines.push(line);
+        }
+    }
+    found.quoted.sort_by_key(|line| line.number);
+}
+
+/// googletest prints all tests of a program: what those that passed or were skipped printed is no evidence, and one that began without an
+/// end was running when the process ended.
+fn leave_out_other_tests(found: &mut ReadText) {
+    let begins = |line: &EvidenceLine| line.text.strip_prefix("[ RUN      ] ").map(str::to_owned);
+    if !found.lines.iter().any(|line| begins(line).is_some()) {
+        return;
+    }
+    let mut kept: Vec<EvidenceLine> = Vec::with_capacity(found.lines.len());
+    let mut began: Option<usize> = None;
+    for line in found.lines.drain(..) {
+        let ended = line.text.starts_with("[       OK ]") || line.text.starts_with("[  SKIPPED ]");
+        if let (true, Some(from)) = (ended, began) {
+            kept.truncate(from);
+            began = None;
+            continue;
+        }
+        if line.text.starts_with("[  FAILED  ]") {
+            began = None;
+        }
+        if begins(&line).is_some() {
+            began = Some(kept.len());
+        }
+        kept.push(line);
+    }
+    if let Some(line) = began.and_then(|at| kept.get_mut(at)) {
+        line.text.push_str(": the process ended before this test did");
+    }
+    found.lines = kept;
 }
 
 fn line_number(index: usize) -> u32 {
@@ -390,6 +476,12 @@ fn says_more(line: &str, frame: &ParsedFrame) -> bool {
         L::Perl => {
             let before = trimmed.rsplit_once(" at ").map_or("", |(before, _)| before.trim_start_matches(['#', ' ']));
             !before.is_empty() && !before.ends_with(" called")
+        }
+        L::Python => {
+            ends_traceback(line, frame) && line.trim_end().contains(' ') && {
+                let error = line.rsplit_once(&format!(":{}: ", frame.line)).map_or("", |(_, error)| error.trim());
+                error.contains(' ')
+            }
         }
         L::Php => trimmed.contains(" in /") || trimmed.contains(" on line "),
         L::Ruby => trimmed.contains(".rb:") && trimmed.split(".rb:").nth(1).is_some_and(|rest| rest.contains(": ")),

@@ -97,7 +97,7 @@ const OWNERS: FieldType = FieldType::Words(&["product", "test", "library", "runt
 const LANGUAGES: FieldType =
     FieldType::Words(&["jvm", "python", "go", "js", "rust", "native", "dotnet", "ruby", "php", "perl", "other"]);
 const LEVELS: FieldType = FieldType::Words(&["debug", "info", "warn", "error", "fatal"]);
-const QUOTES: FieldType = FieldType::Words(&["title", "source", "context"]);
+const QUOTES: FieldType = FieldType::Words(&["title", "source", "context", "help"]);
 const CHECKS: FieldType = FieldType::Words(&["equal", "order", "contains", "snapshot", "throws", "condition"]);
 const SIGNATURE: FieldType = FieldType::Known(KnownWords::Signatures);
 const TOPIC: FieldType = FieldType::Known(KnownWords::Topics);
@@ -196,7 +196,7 @@ pub const EVIDENCE: &[FieldGroup] = &[
             field(
                 "kind",
                 QUOTES,
-                "why it is not evidence: `title` (the test's own name), `source` (source code), `context` (of a difference)",
+                "why it is not evidence: `title` (the test's own name), `source` (source code), `context` (of a difference), `help` (a list of options)",
             ),
             field("number", WHOLE, "its number in the text, from 1"),
             field("source", SOURCES, "its text: `error` or `log`"),
@@ -349,6 +349,60 @@ pub const VERDICT: &[FieldGroup] = &[
     ),
 ];
 
+/// The code that a failure is about: the document itself, then each map in it.
+const CODE: &[FieldGroup] = &[
+    group(
+        "code",
+        "the code that the failure is about, by the query `workspace.code` of the verdict; `known: false` without a checkout that has its files",
+        &[
+            field("commit", TEXT, "the commit that was read; empty without version control"),
+            field("frames", LIST, "where the files of stack frames are in the repository: `code.frames[]`"),
+            field("known", FLAG, "whether a checkout has any of it"),
+            field(
+                "later",
+                FieldType::Words(&["product", "test", "together"]),
+                "which changed last, the first symbol (`product`) or the failed statement (`test`); empty if unknown",
+            ),
+            field("repo", TEXT, "the repository"),
+            field(
+                "symbols",
+                LIST,
+                "definitions of the product that the failed statement uses, the nearest first: `code.symbols[]`",
+            ),
+            field("test", ANY, "the statement of the test that failed, as a map `code.test`; nothing if unknown"),
+        ],
+    ),
+    group(
+        "code.frames[]",
+        "a stack frame whose file is in the repository",
+        &[
+            field("function", TEXT, "the definition around the line; empty if none is"),
+            field("line", WHOLE, "the line, from 1; 0 if unknown"),
+            field("number", WHOLE, "the number of the frame's line in its text, from 1"),
+            field("path", TEXT, "the file, relative to the repository"),
+            field("source", SOURCES, "its text: `error` or `log`"),
+        ],
+    ),
+    group(
+        "code.symbols[]",
+        "a definition of the product",
+        &[
+            field("called", FLAG, "whether it is called"),
+            optional(
+                "changed",
+                ANY,
+                "the last commit of its lines, as a map `{ commit, date, age_days, author, subject }`; only of the first, if known",
+            ),
+            field("distance", WHOLE, "0 in the failed statement, 1 in what gives its variables their values, and so on"),
+            optional("ends", WHOLE, "its last line; only of the first"),
+            field("line", WHOLE, "its first line, from 1"),
+            field("name", TEXT, "its name"),
+            field("path", TEXT, "the file, relative to the repository"),
+            field("used", WHOLE, "the line of the test that uses it"),
+        ],
+    ),
+];
+
 /// The root: the document.
 pub const ROOT: &[FieldGroup] = &[group(
     "root",
@@ -381,6 +435,7 @@ pub const GROUPS: &[FieldGroup] = &[
         &[field("shape", TEXT, "the schema of the answer, from the node's `schema:`; empty without one")],
     ),
     group("bindings", "the ids in the store of what the effects of this walk created, by the name given in `as:`", &[]),
+    group("code", CODE[0].doc, CODE[0].fields),
     group("data", "the data files by stem (`data/words.yaml` is `data.words`), and the current domain as `data.domain`", &[]),
     group("env", "the attributes of the launch, by name", &[]),
     group(
@@ -587,7 +642,7 @@ fn field_kind(path: &str, kind: FieldType, words: &ProjectWords<'_>) -> Kind {
 }
 
 fn find(name: &str) -> Option<&'static FieldGroup> {
-    [STATE, EVIDENCE, VERDICT, ROOT, FINDING, GROUPS, WITHIN].into_iter().flatten().find(|group| group.name == name)
+    [STATE, EVIDENCE, VERDICT, CODE, ROOT, FINDING, GROUPS, WITHIN].into_iter().flatten().find(|group| group.name == name)
 }
 
 #[cfg(test)]
