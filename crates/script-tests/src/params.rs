@@ -8,7 +8,7 @@ use asterisk_pipeline::NodeIx;
 use asterisk_script::View;
 use asterisk_session::RouteState;
 use asterisk_walk::{
-    CaseParams, Content, FieldGroup, GROUPS, NEEDS, Plan, PlanNode, Query, StepContext, StepMoment, unknown_history,
+    CaseParams, Content, FieldGroup, GROUPS, NEEDS, Plan, PlanNode, Query, StepContext, StepMoment, unknown_code, unknown_history,
 };
 use serde_json::{Value, json};
 
@@ -113,6 +113,7 @@ fn needs(given: &Value) -> DiagnosticResult<Vec<(String, View)>> {
         let mut answer = match name.as_str() {
             "cluster" => json!({}),
             "tests_history" => unknown_history(),
+            "workspace_code" => unknown_code(),
             _ => json!([]),
         };
         if let Some(given) = given.get(&name) {

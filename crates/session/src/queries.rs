@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use asterisk_base::environment::Variables;
     use asterisk_base::model::{Case, Launch};
-    use asterisk_walk::{NEEDS, unknown_history};
+    use asterisk_walk::{CODE, NEEDS, unknown_code, unknown_history};
     use serde_json::json;
 
     #[test]
@@ -84,6 +84,7 @@ mod tests {
                 "cluster" => json!({}),
                 "tests.history" => unknown_history(),
                 "roots.said" => Value::Null,
+                CODE => unknown_code(),
                 "reviews" => {
                     ["approve", "overturn"].map(|decision| json!({ "decision": decision, "given": 0, "taken_back": 0 })).into()
                 }

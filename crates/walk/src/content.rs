@@ -88,6 +88,15 @@ impl Content {
         if let ContentForm::View(view) = &self.0.made { Some(view) } else { None }
     }
 
+    /// A part of an object; `None` if it has none of that name, or is no object.
+    pub fn part(&self, name: &str) -> Option<Self> {
+        match &self.0.made {
+            ContentForm::Parts(parts) => parts.iter().find(|(known, _)| *known == name).map(|(_, content)| content.clone()),
+            ContentForm::View(view) => view.get(name).map(Self::new),
+            _ => None,
+        }
+    }
+
     /// The canonical JSON, unless read from a journal.
     pub fn text(&self) -> Option<Arc<str>> {
         self.seal().text.clone()

@@ -118,7 +118,7 @@ pub use plan::{EdgeRule, Plan, PlanNode};
 pub use policy::{PolicyBudget, PolicyPlan, StepPolicy, TaskPlan};
 pub use policy_params::rendered;
 pub use policy_step::CACHE;
-pub use queries::{NEEDS, PEERS, Queries, Query, QuerySubject, SubjectEvidence, unknown_history};
+pub use queries::{CODE, NEEDS, PEERS, Queries, Query, QuerySubject, SubjectEvidence, unknown_code, unknown_history};
 pub use read_evidence::ReadEvidence;
 pub use request::{AnswerTimeout, PromptRequest, Request, review_violation, schema_violation, validate};
 pub use review::{AdvisorReview, validate_review};

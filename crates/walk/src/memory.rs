@@ -1,7 +1,7 @@
 //! A journal that stores nothing and queries that find nothing, for single decisions and benchmarks.
 
 use super::journal::{Commit, Journal, JournalError};
-use super::queries::{Queries, QuerySubject, unknown_history};
+use super::queries::{CODE, Queries, QuerySubject, unknown_code, unknown_history};
 use serde_json::{Value, json};
 
 /// A journal that stores nothing.
@@ -27,6 +27,7 @@ impl Queries for NullQueries {
         Ok(match name {
             "cluster" | "roots.said" => json!({}),
             "tests.history" => unknown_history(),
+            CODE => unknown_code(),
             _ => json!([]),
         })
     }

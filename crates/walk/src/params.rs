@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::plan::Plan;
 use super::policy_params;
-use super::queries::{Query, ROOT_WORDS};
+use super::queries::{CODE_FIELD, Query, ROOT_WORDS, unknown_code};
 use super::read_evidence::ReadEvidence;
 use super::root::{Root, RootWords};
 use super::state::WalkState;
@@ -260,9 +260,15 @@ impl CaseParams {
         let ReadEvidence { view: evidence, content: evidence_content, .. } = self.evidence(case, plan);
         let (verdict, verdict_content, made) = self.verdict(step, &evidence, queries);
         let (root, root_content, found) = self.root(step, &evidence, queries);
+        let read = made
+            .as_ref()
+            .map_or_else(|| walk.verdict.as_ref().and_then(|verdict| verdict.needs.as_ref()), |made| made.needs.as_ref());
+        let code = read.and_then(|needs| needs.part(CODE_FIELD)).filter(|code| code.view().is_some());
+        let code = code.unwrap_or_else(|| Content::new(View::of(&unknown_code(), &Kind::Any, "params.code")));
         let groups = [
             ("answer", kept(&plan.node(node).answer)),
             ("bindings", own(View::map("params.bindings", bindings, View::from(0)))),
+            ("code", kept(&code)),
             ("data", kept(&plan.data)),
             ("env", kept(&self.env)),
             ("envelope", kept(&self.envelope)),

@@ -20,7 +20,7 @@ pub struct QuerySubject<'a> {
     pub prior: &'a Value,
     /// The key of the case's root; empty as long as it is not known.
     pub root: &'a str,
-    /// What its evidence may have in common with other failures, for the query that compares them ([`PEERS`]).
+    /// Its evidence, for the queries that read it ([`PEERS`], [`CODE`]).
     pub evidence: Option<SubjectEvidence<'a>>,
 }
 
@@ -43,6 +43,17 @@ impl<'a> QuerySubject<'a> {
 
 /// The query for what the failure has in common with others.
 pub const PEERS: &str = "peers";
+
+/// The query for the code that the failure is about.
+pub const CODE: &str = "workspace.code";
+
+/// The name of its result.
+pub(super) const CODE_FIELD: &str = "workspace_code";
+
+/// The answer to `workspace.code` if no checkout has the files of the failure.
+pub fn unknown_code() -> Value {
+    json!({ "known": false, "repo": "", "commit": "", "frames": [], "test": null, "symbols": [], "later": "" })
+}
 
 /// A query of the registry.
 #[derive(Clone, Copy, Debug)]
@@ -188,5 +199,17 @@ pub const NEEDS: &[Query] = &[
         of_run: false,
         doc: "who owns the files of `focus_paths`, by the CODEOWNERS file of each repository (`.github/`, its root, `docs/`; the last line \
               that matches decides): `{repo, commit, branch, at, files: [{path, owners, at}], more, notes}`; files without an owner are omitted",
+    },
+    Query {
+        name: CODE,
+        of_run: false,
+        doc: "the code that the failure is about, in the repositories of the project file, or else in the git repository of the project: \
+              `{known, repo, commit, frames, test, symbols, later}`; known: false without a checkout that has its files; \
+              frames: of stack frames, where their files are (`{source, number, path, line, function}`); test: the statement that failed \
+              (`{path, line, function, begins, ends, statement, exact, is_test, changed}`; exact: false if only the test is known), absent if unknown; \
+              symbols: up to 8 definitions of the product that it uses, nearest first (`{name, path, line, ends, distance, used, called, \
+              changed}`; distance: 0 in the statement, 1 in what gives its variables their values, and so on); changed: the last commit of \
+              the lines (`{commit, date, age_days, author, subject}`), of the first symbol only; later: which of the two changed last: `product`, `test`, \
+              `together`, or empty if unknown",
     },
 ];

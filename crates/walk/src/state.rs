@@ -9,12 +9,13 @@ use super::name::{Name, Reason};
 use super::open_request::OpenRequest;
 use super::outcome::EdgeOutcome;
 use super::path::BRANCH;
+use super::queries::CODE_FIELD;
 use super::review::AdvisorReview;
 use super::verdict::FailedRule;
 use super::views::{StateViews, context_view, loops_view};
 use super::visit::Visit;
 use asterisk_base::clock::Timestamp;
-use asterisk_base::model::Hash;
+use asterisk_base::model::{Hash, Kind};
 use asterisk_script::View;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -51,6 +52,16 @@ pub struct RecordedVerdict {
     pub rules: Hash,
     /// The verdict, as scripts read it.
     pub content: Content,
+    /// The results of the queries that its rules read.
+    pub needs: Option<Content>,
+}
+
+impl RecordedVerdict {
+    /// A verdict that was made again, with the code that its rules had read (`params.code`).
+    pub fn again(rules: Hash, content: Content, code: &Value) -> Self {
+        let code = Content::new(View::of(code, &Kind::Any, "params.code"));
+        Self { rules, content, needs: Some(Content::of_parts([(CODE_FIELD.into(), code)])) }
+    }
 }
 
 /// The root that was found in a walk.
@@ -369,8 +380,8 @@ impl WalkState {
                 }
             }
             EventBody::Upgraded { revision, .. } => self.revision = *revision,
-            EventBody::Verdict { rules, verdict, .. } => {
-                self.verdict = Some(RecordedVerdict { rules: *rules, content: verdict.clone() });
+            EventBody::Verdict { rules, verdict, needs, .. } => {
+                self.verdict = Some(RecordedVerdict { rules: *rules, content: verdict.clone(), needs: needs.clone() });
             }
             EventBody::Root { rules, key, root, .. } => {
                 self.root = Some(RecordedRoot { rules: *rules, key: key.clone(), content: root.clone() });

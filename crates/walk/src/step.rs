@@ -13,7 +13,7 @@ use super::params::{CaseParams, Params, VerdictQueries};
 use super::plan::Plan;
 use super::policy_params::rendered;
 use super::policy_step::{AttemptFailure, CACHE, PolicyAttempts, ReviewedAnswer, millis};
-use super::queries::{PEERS, Query, QuerySubject, SubjectEvidence};
+use super::queries::{CODE, PEERS, Query, QuerySubject, SubjectEvidence};
 use super::request::{AnswerTimeout, Request};
 use super::request_log::{RequestLog, StepRemainder};
 use super::scripted::SCRIPT;
@@ -415,7 +415,8 @@ impl<'a> Stepper<'a> {
             .into();
         let root = self.state.root.as_ref().map_or("", |root| root.key.as_str());
         let Walker { plan, launch, .. } = self.walker;
-        let evidence = needs.iter().any(|need| need.name == PEERS).then(|| self.case_params().evidence(self.case, plan));
+        let evidence =
+            needs.iter().any(|need| matches!(need.name, PEERS | CODE)).then(|| self.case_params().evidence(self.case, plan));
         let evidence = evidence.as_ref().map(|evidence| SubjectEvidence { reader: &plan.evidence, keys: evidence.keys() });
         let about = QuerySubject { launch, case: self.case, prior: &prior, root, evidence };
         needs

@@ -46,6 +46,23 @@ pub(super) fn line_of(git: &GitProgram, dir: &Path, commit: &str, path: &str, at
     Ok(parse(&text, path, at, &CheckoutTime::default()).pop())
 }
 
+/// The lines of a range, each with the commit that last changed it.
+pub(super) fn range(
+    git: &GitProgram,
+    dir: &Path,
+    commit: &str,
+    path: &str,
+    (first, last): (u32, u32),
+    when: &CheckoutTime,
+) -> Result<Vec<Value>, String> {
+    let range = format!("{first},{last}");
+    let output = git.run(dir, &["blame", "--porcelain", "--no-textconv", "-L", &range, commit, "--", path])?;
+    if !output.ok {
+        return Err(output.error_line);
+    }
+    Ok(parse(&String::from_utf8_lossy(&output.text), path, first, when))
+}
+
 /// Parses `git blame --porcelain`: a header with commit and line number, the commit's details at its first occurrence, and the line itself
 /// behind a tab.
 fn parse(text: &str, path: &str, at: u32, when: &CheckoutTime) -> Vec<Value> {

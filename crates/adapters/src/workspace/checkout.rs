@@ -51,6 +51,17 @@ impl Repository {
         repositories.as_array().into_iter().flatten().map(one).collect()
     }
 
+    /// The git repository that a directory is in, as that directory shows it; nothing outside of any.
+    pub(super) fn around(root: &Path) -> Vec<Self> {
+        let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+        let Ok(dir) = root.canonicalize() else { return Vec::new() };
+        if !dir.ancestors().any(|dir| dir.join(".git").exists()) {
+            return Vec::new();
+        }
+        let name = dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        vec![Self { name, path: ".".to_owned(), branch: String::new() }]
+    }
+
     /// The directory, if it exists. A relative path is relative to the project file.
     pub(super) fn dir(&self, root: &Path) -> Result<PathBuf, String> {
         if self.path.is_empty() {

@@ -69,7 +69,7 @@ impl WantedRepository {
 
 impl FocusPath {
     /// Parses `path`, `path:line` or `path:line:column`.
-    fn parse(text: &str) -> Self {
+    pub(super) fn parse(text: &str) -> Self {
         let (path, line) = numbered(text);
         let (path, line) = match (line, numbered(path)) {
             (Some(_), (path, Some(line))) => (path, Some(line)),

@@ -68,7 +68,7 @@ pub(super) fn grep(root: &Path, files: &[String], term: &str, most: usize) -> (V
 }
 
 /// The text of a file inside the directory that is neither too large nor binary.
-fn read(root: &Path, path: &str) -> Option<String> {
+pub(super) fn read(root: &Path, path: &str) -> Option<String> {
     let path = root.join(path).canonicalize().ok()?;
     let meta = path.symlink_metadata().ok()?;
     // The entry may have been replaced since it was listed.

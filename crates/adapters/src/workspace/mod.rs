@@ -10,6 +10,7 @@
 mod blame;
 mod check;
 mod checkout;
+mod code;
 mod focus;
 mod folder;
 mod git;
@@ -30,8 +31,9 @@ pub use isolated::{IsolatedDir, Isolation, TreeChanges};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::environment::Variables;
 use asterisk_base::model::Hash;
-use asterisk_walk::{Queries, QuerySubject};
+use asterisk_walk::{CODE, Queries, QuerySubject, unknown_code};
 use checkout::{Checkout, CheckoutTime, Repository};
+use code::{CodeIndex, CodeReader};
 use focus::WantedRepository;
 use git::GitProgram;
 use paths::PathMatch;
@@ -43,7 +45,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// Capacity of the caches of answers and checkouts; a full cache is cleared.
 const CACHE_CAPACITY: usize = 512;
 
-/// Answers the queries `workspace.log`, `workspace.blame`, `workspace.grep` and `workspace.owners`.
+/// Answers the queries `workspace.log`, `workspace.blame`, `workspace.grep`, `workspace.owners` and `workspace.code`.
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
@@ -52,6 +54,8 @@ pub struct Workspace {
     /// Located on first use; `None` if it is not installed.
     git: OnceLock<Option<GitProgram>>,
     checkouts: Mutex<HashMap<(String, CheckoutTime), Arc<Checkout>>>,
+    /// What has been read of their code.
+    code: Mutex<HashMap<(String, CheckoutTime), Arc<CodeIndex>>>,
     answers: Mutex<HashMap<Hash, Value>>,
 }
 
@@ -64,6 +68,7 @@ impl Workspace {
             variables: variables.clone(),
             git: OnceLock::new(),
             checkouts: Mutex::default(),
+            code: Mutex::default(),
             answers: Mutex::default(),
         }
     }
@@ -160,11 +165,45 @@ impl Workspace {
     }
 }
 
+impl Workspace {
+    /// The code that a failure is about, in the first repository that has a place of it: those of the project file, else the one that the
+    /// project is in.
+    fn code(&self, about: &QuerySubject<'_>, when: &CheckoutTime) -> Value {
+        let Some(evidence) = about.evidence else { return unknown_code() };
+        let around;
+        let repositories = if self.repositories.is_empty() {
+            around = Repository::around(&self.root);
+            around.as_slice()
+        } else {
+            &self.repositories
+        };
+        for repository in repositories {
+            let checkout = self.open(repository, when);
+            if checkout.dir.is_none() || checkout.files.is_empty() {
+                continue;
+            }
+            let key = (repository.name.clone(), when.clone());
+            let index = Arc::clone(lock(&self.code).entry(key).or_default());
+            let reader = CodeReader { git: self.git(), checkout: &checkout, index: &index, reader: evidence.reader, when };
+            let mut answer = reader.code(about.case);
+            if answer["known"] == true {
+                answer["repo"] = json!(repository.name);
+                answer["commit"] = json!(checkout.commit.as_deref().unwrap_or_default());
+                return answer;
+            }
+        }
+        unknown_code()
+    }
+}
+
 impl Queries for Workspace {
     fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String> {
-        let query = WorkspaceQuery::named(name).ok_or_else(|| format!("the workspace answers no query `{name}`"))?;
         let began = about.launch.started_at.or(about.case.started_at).map(Timestamp::millis);
         let when = CheckoutTime { commit: about.launch.git.commit.clone().unwrap_or_default(), began };
+        if name == CODE {
+            return Ok(self.code(about, &when));
+        }
+        let query = WorkspaceQuery::named(name).ok_or_else(|| format!("the workspace answers no query `{name}`"))?;
         let one = |wanted: &WantedRepository| {
             let key = Hash::of(format!("{query:?} {wanted:?} {when:?}").as_bytes());
             if let Some(known) = lock(&self.answers).get(&key) {

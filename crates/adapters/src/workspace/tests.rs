@@ -323,3 +323,60 @@ fn the_check_says_what_is_there() {
     assert_eq!((found[0].there, found[0].branch.as_str(), found[0].commit.len(), found[0].notes.len()), (true, "main", 40, 0));
     assert_eq!((found[1].there, &found[1].notes[0][..]), (false, "`no/such` does not exist"));
 }
+
+/// The answer of `workspace.code` for an error, with tests told apart by their path.
+fn code_answer(fixture: &WorkspaceFixture, name: &str, suite: &str, error: &str) -> Value {
+    use asterisk_evidence::{EvidenceReader, EvidenceRules, FrameOwner, OwnerRule, PeerKeys};
+    let tests = OwnerRule { owner: Some(FrameOwner::Test), paths: vec!["(?:^|/)tests?/".to_owned()], ..OwnerRule::default() };
+    let rules = EvidenceRules { owners: vec![tests], ..EvidenceRules::default() };
+    let reader = EvidenceReader::new(rules, Hash::of(b""));
+    let keys = PeerKeys::default();
+    let workspace = Workspace::new(fixture.dir.path(), &fixture.repositories, &Variables::of_process());
+    let case = Case { name: name.into(), suite: suite.into(), error_message: error.into(), ..Case::default() };
+    let evidence = Some(asterisk_walk::SubjectEvidence { reader: &reader, keys: &keys });
+    workspace.query(CODE, &QuerySubject { evidence, ..QuerySubject::new(&fixture.launch, &case) }).unwrap()
+}
+
+const CART: &str = "class Cart:\n    def __init__(self, lines):\n        self.lines = lines\n\n    def total(self):\n        return len(self.lines)\n";
+const CART_TEST: &str =
+    "from shop.cart import Cart\n\ndef test_total():\n    cart = Cart([2, 3])\n    found = cart.total()\n    assert found == 5\n";
+
+#[test]
+fn a_failed_check_is_about_what_gave_it_its_value() {
+    let mut fixture = WorkspaceFixture::new();
+    fixture.git(&["init", "-q", "-b", "main"], 0);
+    fixture.commit(30, "Add the test", &[("tests/test_cart.py", CART_TEST), ("src/shop/cart.py", "class Cart:\n    pass\n")]);
+    fixture.commit(3, "Count lines", &[("src/shop/cart.py", CART), ("src/shop/other.py", "def total(x):\n    return x\n")]);
+    let error = "/build/7/tests/test_cart.py:6: in test_total\n    assert found == 5\nE   assert 2 == 5";
+    let answer = code_answer(&fixture, "test_total", "tests.test_cart", error);
+    assert_eq!((&answer["known"], &answer["repo"], &answer["later"]), (&json!(true), &json!("clock"), &json!("product")));
+    assert_eq!(
+        answer["frames"],
+        json!([{"source": "error", "number": 1, "path": "tests/test_cart.py", "line": 6, "function": "test_total"}])
+    );
+    let test = &answer["test"];
+    assert_eq!(
+        (&test["path"], &test["statement"], &test["begins"]),
+        (&json!("tests/test_cart.py"), &json!("assert found == 5"), &json!(3))
+    );
+    let symbols: Vec<_> = column(&answer["symbols"], "name").into_iter().zip(column(&answer["symbols"], "path")).collect();
+    assert_eq!(symbols, [("total", "src/shop/cart.py"), ("Cart", "src/shop/cart.py")]);
+    assert_eq!((&answer["symbols"][0]["line"], &answer["symbols"][0]["changed"]["subject"]), (&json!(5), &json!("Count lines")));
+
+    // Without the line, all of the test counts; without the project file, the repository around the project.
+    let named = code_answer(&fixture, "test_total[3]", "tests.test_cart", "assert 2 == 5");
+    assert_eq!((&named["test"]["exact"], column(&named["symbols"], "name").len()), (&json!(false), 2));
+    fixture.repositories = json!([]);
+    assert_eq!(code_answer(&fixture, "test_total", "tests.test_cart", error)["known"], false, "the project is in no repository");
+    fs::rename(fixture.repo().join(".git"), fixture.dir.path().join(".git")).unwrap();
+    fixture.repositories = json!([{"name": "clock", "path": "clock"}]);
+    let answer = code_answer(&fixture, "test_total", "tests.test_cart", error);
+    assert_eq!((&answer["symbols"][0]["name"], &answer["later"]), (&json!("total"), &json!("")), "{answer}");
+}
+
+#[test]
+fn code_that_is_not_there_is_unknown() {
+    let fixture = WorkspaceFixture::with_history();
+    let answer = code_answer(&fixture, "test_total", "tests.test_cart", "tests/test_cart.py:6: AssertionError");
+    assert_eq!((&answer["known"], &answer["symbols"]), (&json!(false), &json!([])));
+}

@@ -180,7 +180,8 @@ impl ReplayWalk<'_> {
             // It is not made for a script that does not read it.
             _ => Content::new(View::null()),
         };
-        state.verdict = self.plan.verdict.as_ref().map(|rules| RecordedVerdict { rules: rules.address, content });
+        let code = maker.answers.record.part(&text, "code")?;
+        state.verdict = self.plan.verdict.as_ref().map(|rules| RecordedVerdict::again(rules.address, content, &code));
         Ok(Some(AnswerInputsAgain { state, needs }))
     }
 

@@ -1,0 +1,385 @@
+//! `workspace.code`: the code that a failure is about: the statement of the test that failed, the definitions of the product that it uses, and
+//! what changed last.
+
+use super::blame;
+use super::checkout::{Checkout, CheckoutTime};
+use super::focus::FocusPath;
+use super::folder;
+use super::git::GitProgram;
+use super::lock;
+use super::paths::{self, PathMatch};
+use super::text::line as clean;
+use asterisk_base::model::Case;
+use asterisk_code::{CodeBlock, DefinitionLine, NameUse, SourceFile, Symbol, language, may_define, resolve};
+use asterisk_evidence::{EvidenceFrame, EvidenceReader, FailureTexts, FrameLanguage, FrameOwner, ParsedFrame};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// Most frames of tests whose statements are read.
+const TEST_FRAMES: usize = 3;
+/// Most frames that are located.
+const LOCATED_FRAMES: usize = 20;
+/// Most names that are searched for at once.
+const NAMES: usize = 40;
+/// Most bytes of paths that are given to git; more are all files.
+const PATHS_BYTES: usize = 100_000;
+/// Most definitions of a name.
+const DEFINITIONS: usize = 40;
+/// Shortest name that is searched for.
+const NAME_BYTES: usize = 3;
+
+/// What has been read of a checkout.
+#[derive(Debug, Default)]
+pub(super) struct CodeIndex {
+    texts: Mutex<HashMap<String, Option<Arc<str>>>>,
+    /// The definitions of a name in files whose language the given one calls.
+    defined: Mutex<HashMap<(&'static str, String), Vec<DefinitionLine>>>,
+    /// Whether the history has more than one commit.
+    history: OnceLock<bool>,
+}
+
+/// A place in a test.
+struct TestPlace {
+    path: String,
+    /// 0 if only the test is known.
+    line: u32,
+}
+
+/// Reads the code of one checkout for one failure.
+pub(super) struct CodeReader<'r> {
+    pub(super) git: Option<&'r GitProgram>,
+    pub(super) checkout: &'r Checkout,
+    pub(super) index: &'r CodeIndex,
+    pub(super) reader: &'r EvidenceReader,
+    pub(super) when: &'r CheckoutTime,
+}
+
+impl CodeReader<'_> {
+    /// The answer for a failure, without the fields of the repository.
+    pub(super) fn code(&self, case: &Case) -> Value {
+        let log = case.log_snippet.text_or_error();
+        let frames = self.reader.read(FailureTexts::of(case, &log)).frames;
+        let located: Vec<(&EvidenceFrame, String)> = frames
+            .iter()
+            .filter(|frame| !frame.path.is_empty())
+            .filter_map(|frame| Some((frame, self.locate(&frame.path, case)?)))
+            .take(LOCATED_FRAMES)
+            .collect();
+        let places = located.iter().map(|(frame, path)| {
+            let within = self.text(path).and_then(|text| Some(SourceFile::new(path, &text)?.block_around(frame.line).name));
+            json!({ "source": frame.source, "number": frame.number, "path": path, "line": frame.line, "function": within.unwrap_or_default() })
+        });
+        let mut answer = asterisk_walk::unknown_code();
+        answer["known"] = json!(!located.is_empty());
+        answer["frames"] = places.collect();
+        let mut tests = self.tests(case, &located);
+        if tests.is_empty() {
+            tests.extend(self.by_name(case));
+        }
+        let mut first = true;
+        for place in &tests {
+            let Some(text) = self.text(&place.path) else { continue };
+            let Some(file) = SourceFile::new(&place.path, &text) else { continue };
+            let (block, symbols) = self.symbols(place, &file, case);
+            let statement = if place.line > 0 { file.statement_at(place.line) } else { file.statement_at(block.first) };
+            if std::mem::take(&mut first) || !symbols.is_empty() {
+                answer["known"] = json!(true);
+                answer["test"] = json!({
+                    "path": clean(&place.path), "line": if place.line > 0 { place.line } else { block.first }, "function": clean(&block.name), "begins": block.first,
+                    "ends": block.last, "statement": clean(&statement.text), "exact": place.line > 0, "is_test": block.test,
+                });
+            }
+            if symbols.is_empty() {
+                continue;
+            }
+            self.add_changes(&mut answer, place, &symbols, statement.first, statement.last);
+            break;
+        }
+        answer
+    }
+
+    /// The places in tests that frames name, the innermost first.
+    fn tests(&self, case: &Case, located: &[(&EvidenceFrame, String)]) -> Vec<TestPlace> {
+        let mut found = Vec::new();
+        let mut of: Option<&EvidenceFrame> = None;
+        for (frame, path) in located {
+            // A log has the stacks of other tests, too.
+            let other = of.is_some_and(|first| (first.trace, first.source) != (frame.trace, frame.source));
+            if frame.line == 0 || found.len() == TEST_FRAMES || other {
+                continue;
+            }
+            let in_test = || {
+                let text = self.text(path)?;
+                let file = SourceFile::new(path, &text)?;
+                Some(file.block_around(frame.line).test || frame.line > file.tests_begin())
+            };
+            if self.is_test(path, case) || frame.owner == FrameOwner::Test || in_test() == Some(true) {
+                found.push(TestPlace { path: path.clone(), line: frame.line });
+                of = of.or(Some(frame));
+            }
+        }
+        found
+    }
+
+    /// The test by its name and the file that its suite means.
+    fn by_name(&self, case: &Case) -> Option<TestPlace> {
+        let simple = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
+        let file = case.file.as_deref().and_then(|file| self.locate(file, case));
+        let words: HashSet<String> = case
+            .suite
+            .split(|letter: char| ".:/\\>\u{203a}$".contains(letter))
+            .map(simple)
+            .filter(|word| word.len() > NAME_BYTES)
+            .collect();
+        let stem = |path: &str| path.rsplit('/').next().and_then(|name| name.split('.').next()).map(simple).unwrap_or_default();
+        let candidates: Vec<&String> = match &file {
+            Some(file) => vec![file],
+            None => self
+                .checkout
+                .files
+                .iter()
+                .filter(|path| language(path).is_some() && words.contains(&stem(path)))
+                .take(8)
+                .collect(),
+        };
+        for path in candidates {
+            let Some(text) = self.text(path) else { continue };
+            let Some(file) = SourceFile::new(path, &text) else { continue };
+            if let Some(block) = named(&file, &case.name) {
+                return Some(TestPlace { path: path.clone(), line: 0 }).filter(|_| block.first > 0);
+            }
+        }
+        None
+    }
+
+    /// The block around a place, and the definitions of the product that the statement there uses.
+    fn symbols(&self, place: &TestPlace, file: &SourceFile<'_>, case: &Case) -> (CodeBlock, Vec<Symbol>) {
+        let (block, uses) = if place.line > 0 {
+            let block = file.block_around(place.line);
+            let uses = file.uses(&block, place.line);
+            (block, uses)
+        } else {
+            let block = named(file, &case.name).unwrap_or_else(|| file.block_around(1));
+            let uses = file.uses_of(&block);
+            (block, uses)
+        };
+        let uses: Vec<NameUse> = uses.into_iter().filter(|used| used.name.len() >= NAME_BYTES).collect();
+        let defined = self.definitions(place, file, &uses, case);
+        let symbols = resolve(&place.path, &file.imports(), &uses, &defined);
+        (block, symbols)
+    }
+
+    /// The lines of the product that define names.
+    fn definitions(
+        &self,
+        place: &TestPlace,
+        file: &SourceFile<'_>,
+        uses: &[NameUse],
+        case: &Case,
+    ) -> HashMap<String, Vec<DefinitionLine>> {
+        let of = file.language.name;
+        let mut names: Vec<&str> = uses.iter().map(|used| used.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.truncate(NAMES);
+        let mut known = lock(&self.index.defined);
+        let missing: Vec<&str> = names.iter().copied().filter(|name| !known.contains_key(&(of, (*name).to_owned()))).collect();
+        if !missing.is_empty() {
+            let found = self.search(&place.path, &missing, case);
+            for name in missing {
+                let lines = found.get(name).cloned().unwrap_or_default();
+                let _earlier = known.insert((of, name.to_owned()), lines);
+            }
+        }
+        let begin = file.tests_begin();
+        let lines = |name: &str| -> Vec<DefinitionLine> {
+            let all = known.get(&(of, name.to_owned())).into_iter().flatten();
+            // What the tests at the end of a file of the product define is no part of it.
+            all.filter(|at| if at.path == place.path { begin != u32::MAX && at.line < begin } else { true }).cloned().collect()
+        };
+        names.into_iter().map(|name| (name.to_owned(), lines(name))).filter(|(_, lines)| !lines.is_empty()).collect()
+    }
+
+    fn search(&self, test: &str, names: &[&str], case: &Case) -> HashMap<String, Vec<DefinitionLine>> {
+        let in_file = |path: &&String| may_define(path, test) && (**path == test || !self.is_test(path, case));
+        let files: Vec<&String> = self.checkout.files.iter().filter(in_file).collect();
+        let mut found: HashMap<String, Vec<DefinitionLine>> = HashMap::new();
+        let mut take = |path: &str, line: u32, text: &str| {
+            let Some(name) = language(path).and_then(|language| language.defined(text)) else { return };
+            if !names.contains(&name) {
+                return;
+            }
+            let lines = found.entry(name.to_owned()).or_default();
+            if lines.len() < DEFINITIONS {
+                lines.push(DefinitionLine { path: path.to_owned(), line });
+            }
+        };
+        let (Some(git), Some(commit), Some(dir)) = (self.git, &self.checkout.commit, &self.checkout.dir) else {
+            for path in files {
+                let Some(text) = self.text(path) else { continue };
+                for (line, text) in (1..).zip(text.lines()) {
+                    take(path, line, text);
+                }
+            }
+            return found;
+        };
+        if files.is_empty() {
+            return found;
+        }
+        let mut args = vec!["grep", "-z", "-n", "-I", "--no-textconv", "--threads=1", "--fixed-strings", "--word-regexp"];
+        for name in names {
+            args.extend(["-e", name.trim_end_matches(['?', '!'])]);
+        }
+        args.extend([commit.as_str(), "--"]);
+        if files.iter().map(|path| path.len() + 1).sum::<usize>() < PATHS_BYTES {
+            args.extend(files.iter().map(|path| path.as_str()));
+        }
+        let known: HashSet<&str> = files.iter().map(|path| path.as_str()).collect();
+        let Ok(output) = git.run(dir, &args) else { return found };
+        let text = String::from_utf8_lossy(&output.text);
+        for row in text.split('\n') {
+            let mut fields = row.splitn(3, '\0');
+            let (Some(path), Some(number), Some(text)) = (fields.next(), fields.next(), fields.next()) else { continue };
+            let path = path.split_once(':').map_or(path, |(_, path)| path);
+            if let (Ok(number), true) = (number.parse(), known.contains(path)) {
+                take(path, number, text);
+            }
+        }
+        found
+    }
+
+    /// Adds the symbols, and when they and the statement were changed last.
+    fn add_changes(&self, answer: &mut Value, place: &TestPlace, symbols: &[Symbol], first: u32, last: u32) {
+        let mut listed = Vec::new();
+        let mut of_product = Value::Null;
+        for (index, symbol) in symbols.iter().enumerate() {
+            let mut one = json!({
+                "name": clean(&symbol.name), "path": clean(&symbol.path), "line": symbol.line, "distance": symbol.distance, "used": symbol.used,
+                "called": symbol.called,
+            });
+            if index == 0
+                && let Some(text) = self.text(&symbol.path)
+                && let Some(file) = SourceFile::new(&symbol.path, &text)
+            {
+                let body = file.definition_at(symbol.line);
+                of_product = self.changed(&symbol.path, body.first, body.last);
+                one["ends"] = json!(body.last);
+            }
+            listed.push(one);
+        }
+        answer["symbols"] = Value::Array(listed);
+        if of_product.is_null() || place.line == 0 {
+            return;
+        }
+        let of_test = self.changed(&place.path, first, last);
+        let (product, test) = (of_product["date"].as_str().unwrap_or_default(), of_test["date"].as_str().unwrap_or_default());
+        if of_test.is_null() || of_product["commit"] == of_test["commit"] {
+            answer["later"] = json!(if of_test.is_null() { "" } else { "together" });
+        } else {
+            answer["later"] = json!(if product > test { "product" } else { "test" });
+        }
+        answer["symbols"][0]["changed"] = of_product;
+        answer["test"]["changed"] = of_test;
+    }
+
+    /// The last commit that changed one of these lines; null if the history does not say.
+    fn changed(&self, path: &str, first: u32, last: u32) -> Value {
+        let (Some(git), Some(commit), Some(dir)) = (self.git, &self.checkout.commit, &self.checkout.dir) else {
+            return Value::Null;
+        };
+        let more = || {
+            git.run(dir, &["rev-list", "--max-count=2", commit, "--"])
+                .is_ok_and(|output| output.text.iter().filter(|byte| **byte == b'\n').count() > 1)
+        };
+        if !*self.index.history.get_or_init(more) {
+            return Value::Null;
+        }
+        let Ok(lines) = blame::range(git, dir, commit, path, (first, last), self.when) else { return Value::Null };
+        let latest = lines.iter().max_by_key(|line| line["date"].as_str().unwrap_or_default().to_owned());
+        // The first commit of a shallow clone has every line.
+        let Some(latest) = latest.filter(|line| line["boundary"] != true) else { return Value::Null };
+        json!({ "commit": latest["commit"], "date": latest["date"], "age_days": latest["age_days"], "author": latest["author"], "subject": latest["subject"] })
+    }
+
+    /// The file of the repository that a path of any machine means. Of several, the one in a directory that the suite names.
+    fn locate(&self, path: &str, case: &Case) -> Option<String> {
+        let files = &self.checkout.files;
+        match paths::find(files, &FocusPath::parse(path)) {
+            PathMatch::File(path) => return Some(path),
+            PathMatch::Directory(_) => return None,
+            PathMatch::None(_) => {}
+        }
+        let ending = format!("/{}", path.trim_start_matches('/'));
+        let suite: Vec<&str> = case.suite.split(['/', '.', ':', '\\']).collect();
+        let named = |file: &&String| {
+            let dir = file.rsplit('/').nth(1).unwrap_or_default();
+            file.ends_with(&ending) && suite.contains(&dir)
+        };
+        let mut of = files.iter().filter(named);
+        let only = of.next()?;
+        of.next().is_none().then(|| only.clone())
+    }
+
+    /// Whether a file is of tests, or not of the project.
+    fn is_test(&self, path: &str, case: &Case) -> bool {
+        let language = match language(path).map_or("", |language| language.name) {
+            "javascript" => FrameLanguage::Js,
+            "python" => FrameLanguage::Python,
+            "go" => FrameLanguage::Go,
+            "rust" => FrameLanguage::Rust,
+            "ruby" => FrameLanguage::Ruby,
+            "php" => FrameLanguage::Php,
+            "perl" => FrameLanguage::Perl,
+            "native" => FrameLanguage::Native,
+            _ => FrameLanguage::Other,
+        };
+        let frame = ParsedFrame { language, function: String::new(), path: path.to_owned(), line: 1 };
+        let texts = FailureTexts { name: &case.name, suite: &case.suite, ..FailureTexts::default() };
+        self.reader.owner_reasons(texts, &[frame]).first().is_some_and(|reason| reason.owner != FrameOwner::Product)
+    }
+
+    /// A file at the commit.
+    fn text(&self, path: &str) -> Option<Arc<str>> {
+        if let Some(known) = lock(&self.index.texts).get(path) {
+            return known.clone();
+        }
+        let dir = self.checkout.dir.as_ref()?;
+        let text = match (self.git, &self.checkout.commit) {
+            (Some(git), Some(commit)) => {
+                let output = git.run(dir, &["show", "--no-textconv", &format!("{commit}:./{path}")]).ok()?;
+                (output.ok && !output.cut && !output.text.contains(&0)).then(|| String::from_utf8_lossy(&output.text).into())
+            }
+            _ => folder::read(dir, path).map(Into::into),
+        };
+        let _earlier = lock(&self.index.texts).insert(path.to_owned(), text.clone());
+        text
+    }
+}
+
+/// The test of a file with this name: whole, or its last words, without parameters.
+fn named(file: &SourceFile<'_>, name: &str) -> Option<CodeBlock> {
+    let whole = name.trim();
+    let bare = whole.split(['[', '(']).next().unwrap_or(whole).split(" with data set").next().unwrap_or(whole).trim();
+    let starts = |text: &'_ str| -> Vec<usize> {
+        std::iter::once(0)
+            .chain(
+                text.char_indices()
+                    .filter(|(_, letter)| " .:>\u{203a}".contains(*letter))
+                    .map(|(at, letter)| at + letter.len_utf8()),
+            )
+            .take(16)
+            .collect()
+    };
+    for text in [whole, bare] {
+        for at in starts(text) {
+            let part = text[at..].trim();
+            if part.len() > 2
+                && let Some(block) = file.test_named(part)
+            {
+                return Some(block);
+            }
+        }
+    }
+    None
+}
