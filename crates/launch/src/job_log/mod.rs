@@ -10,6 +10,7 @@
 mod baseline;
 mod join;
 mod pattern_index;
+mod repeats;
 mod scan;
 mod select;
 mod system;
@@ -176,10 +177,11 @@ impl JobLogReader {
         let is_usual = self.baseline.has(text);
         self.scanner.line(number, without_layer(text), is_usual);
         if !is_usual && !text.trim().is_empty() {
-            if self.current.tail.len() == TAIL_LINES {
-                self.current.tail.pop_front();
-            }
-            self.current.tail.push_back(text[..super::cut::floor(text, MAX_TAIL_LINE)].to_owned());
+            let is_full = self.current.tail.len() == TAIL_LINES;
+            let mut kept = if is_full { self.current.tail.pop_front() } else { None }.unwrap_or_default();
+            kept.clear();
+            kept.push_str(&text[..super::cut::floor(text, MAX_TAIL_LINE)]);
+            self.current.tail.push_back(kept);
         }
     }
 

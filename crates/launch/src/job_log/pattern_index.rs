@@ -2,7 +2,7 @@
 
 use super::tool::CompiledPattern;
 use super::tools::TOOLS;
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
@@ -43,21 +43,30 @@ impl PatternIndex {
         // Only whether a pattern may match: without Unicode's classes, the set is built in a tenth of the time.
         let others = other_indexes.iter().map(|index| all[*index].pattern.regex);
         let others = RegexSetBuilder::new(others).unicode(false).build().unwrap_or_default();
-        Self { all, texts: AhoCorasick::new(texts).ok(), by_text, others, other_indexes }
+        let texts = AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(texts).ok();
+        Self { all, texts, by_text, others, other_indexes }
     }
 
     /// The patterns that match a line, in the order of the table.
-    pub(super) fn matching(&self, line: &str) -> Vec<&CompiledPattern> {
+    pub(super) fn matching(&self, line: &str) -> impl Iterator<Item = &CompiledPattern> {
+        self.candidates(line).filter(move |one| one.is_match(line))
+    }
+
+    /// The patterns that may match a line, in the order of the table.
+    pub(super) fn candidates(&self, line: &str) -> impl Iterator<Item = &CompiledPattern> + use<'_> {
         let mut found: Vec<usize> = Vec::new();
         if let Some(texts) = &self.texts {
             found.extend(texts.find_overlapping_iter(line).flat_map(|text| &self.by_text[text.pattern().as_usize()]));
         }
-        found.extend(self.others.matches(line.as_bytes()).iter().map(|index| self.other_indexes[index]));
+        // Which of them match is found at a greater cost.
+        if self.others.is_match(line.as_bytes()) {
+            found.extend(self.others.matches(line.as_bytes()).iter().map(|index| self.other_indexes[index]));
+        }
         if found.len() > 1 {
             found.sort_unstable();
             found.dedup();
         }
-        found.into_iter().map(|index| &self.all[index]).filter(|one| one.is_match(line)).collect()
+        found.into_iter().map(|index| &self.all[index])
     }
 }
 
@@ -91,7 +100,7 @@ mod tests {
         for line in ["  ● cart › adds", "── Failure (test-cart.R:5:3): totals ─────", "src/a.c:1:2: error: no", "hello", ""]
         {
             let alone: Vec<&str> = index.all.iter().filter(|one| one.is_match(line)).map(|one| one.pattern.regex).collect();
-            let found: Vec<&str> = index.matching(line).into_iter().map(|one| one.pattern.regex).collect();
+            let found: Vec<&str> = index.matching(line).map(|one| one.pattern.regex).collect();
             assert_eq!(found, alone, "{line}");
         }
     }

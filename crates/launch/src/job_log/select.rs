@@ -93,7 +93,9 @@ fn roots<'f>(findings: &'f [Finding], kinds: &[ProblemKind]) -> Vec<RootFinding<
     let findings: Vec<&Finding> = findings.iter().filter(counts).collect();
     let mut roots: Vec<RootFinding<'f>> = Vec::new();
     for finding in findings {
-        match roots.iter().position(|root| follows(finding, root)) {
+        // A failed test follows from nothing.
+        let first = (finding.kind != ProblemKind::Test).then(|| roots.iter().position(|root| follows(finding, root)));
+        match first.flatten() {
             Some(index) => roots[index].followers.push(finding),
             None => roots.push(RootFinding { finding, followers: Vec::new() }),
         }

@@ -85,11 +85,6 @@ pub(super) fn line(system: CiSystem, raw: &str) -> JobLine<'_> {
     let mut rest = raw.trim_start_matches('\u{feff}');
     let mut time = None;
     let mut column = None;
-    if system == CiSystem::Github
-        && let Some((job, step, after)) = tabbed(rest)
-    {
-        (column, rest) = (Some((job, step)), after.trim_start_matches('\u{feff}'));
-    }
     let mut marks = Vec::new();
     if system == CiSystem::Buildkite {
         while let Some((before, after)) = rest.split_once("\u{1b}_bk;t=") {
@@ -99,6 +94,13 @@ pub(super) fn line(system: CiSystem, raw: &str) -> JobLine<'_> {
         }
     } else {
         (time, rest) = strip_time(rest);
+    }
+    if system == CiSystem::Github
+        && time.is_none()
+        && let Some((job, step, after)) = tabbed(rest)
+    {
+        column = Some((job, step));
+        (time, rest) = strip_time(after);
     }
     if system == CiSystem::Gitlab {
         rest = gitlab_sections(gitlab_stream(rest, time.is_some()), &mut time, &mut marks);
@@ -123,14 +125,66 @@ pub(super) fn line(system: CiSystem, raw: &str) -> JobLine<'_> {
 /// A line as a terminal shows it.
 fn plain(text: &str) -> Cow<'_, str> {
     let text = text.trim_end_matches(['\r', '\n']);
-    if text.bytes().any(|byte| byte < b' ' && byte != b'\t') || text.contains("[0m") {
-        return Cow::Owned(super::super::clean::clean(&format!("{text}\n")).trim_end().to_owned());
+    let is_control = |byte: u8| byte < b' ' && byte != b'\t';
+    // Blocks are compared with vector instructions.
+    let may_be_coloured =
+        text.as_bytes().chunks(32).any(|block| block.iter().fold(false, |is, byte| is | is_control(*byte) | (*byte == b'[')));
+    if may_be_coloured && (text.bytes().any(is_control) || text.contains("[0m")) {
+        if let Some(text) = without_colours(text) {
+            return Cow::Owned(text);
+        }
+        let mut text = super::super::clean::clean(&format!("{text}\n"));
+        text.truncate(text.trim_end().len());
+        return Cow::Owned(text);
     }
     Cow::Borrowed(text.trim_end())
 }
 
-static TIME: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\]?(?: |$)").ok());
+/// Removes sequences such as `ESC[32m`. `None` if the text has anything else that a terminal does not show.
+fn without_colours(text: &str) -> Option<String> {
+    let is_simple = |byte: u8| matches!(byte, b' '..=b'~' | b'\t') && !matches!(byte, b'\\' | b'#' | b'^');
+    let mut parts = text.split('\u{1b}');
+    let mut plain = String::with_capacity(text.len());
+    plain.push_str(parts.next().filter(|first| first.len() < text.len())?);
+    for part in parts {
+        let rest = part.strip_prefix('[')?.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        plain.push_str(rest.strip_prefix(['m', 'K'])?);
+    }
+    plain.truncate(plain.trim_end().len());
+    plain.bytes().all(is_simple).then_some(plain)
+}
+
+/// The time at the start of a line, without brackets, and the length of what the system wrote.
+fn time_at_start(line: &str) -> Option<(&str, usize)> {
+    let bytes = line.as_bytes();
+    let start = usize::from(bytes.first() == Some(&b'['));
+    let digits = |from: usize| bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
+    let fits = |(byte, shape): (&u8, &u8)| match shape {
+        b'0' => byte.is_ascii_digit(),
+        b'T' => matches!(byte, b'T' | b' '),
+        _ => byte == shape,
+    };
+    let shape = b"0000-00-00T00:00:00";
+    if !bytes.get(start..start + shape.len())?.iter().zip(shape).all(fits) {
+        return None;
+    }
+    let mut end = start + shape.len();
+    if matches!(bytes.get(end), Some(b'.' | b',')) && digits(end + 1) > 0 {
+        end += 1 + digits(end + 1);
+    }
+    match bytes.get(end) {
+        Some(b'Z') => end += 1,
+        Some(b'+' | b'-') if digits(end + 1) == 4 => end += 5,
+        Some(b'+' | b'-') if digits(end + 1) == 2 && bytes.get(end + 3) == Some(&b':') && digits(end + 4) >= 2 => end += 6,
+        _ => {}
+    }
+    let after = end + usize::from(bytes.get(end) == Some(&b']'));
+    match bytes.get(after) {
+        Some(b' ') => Some((&line[start..end], after + 1)),
+        None => Some((&line[start..end], after)),
+        _ => None,
+    }
+}
 
 /// Splits off the time at the start of a line.
 fn strip_time(line: &str) -> (Option<Timestamp>, &str) {
@@ -138,14 +192,16 @@ fn strip_time(line: &str) -> (Option<Timestamp>, &str) {
     if !line.trim_start_matches('[').starts_with(|c: char| c.is_ascii_digit()) {
         return (None, line);
     }
-    let Some(found) = TIME.as_ref().and_then(|time| time.captures(line)) else { return (None, line) };
-    let time = found.get(1).and_then(|time| times::parse(&time.as_str().replace(',', ".")));
+    let Some((time, length)) = time_at_start(line) else { return (None, line) };
     // Only systems write fractions or brackets; what a program logs itself stays.
-    let whole = found.get(0).map_or("", |whole| whole.as_str());
-    let is_ours = whole.starts_with('[') || whole.trim_end().ends_with('Z') && whole.contains('T');
-    match time {
-        Some(time) if is_ours => (Some(time), &line[whole.len()..]),
-        _ => (None, line),
+    let is_ours = line.starts_with('[') || line[..length].trim_end().ends_with('Z') && time.contains('T');
+    if !is_ours {
+        return (None, line);
+    }
+    let parsed = if time.contains(',') { times::parse(&time.replace(',', ".")) } else { times::parse(time) };
+    match parsed {
+        Some(time) => (Some(time), &line[length..]),
+        None => (None, line),
     }
 }
 
@@ -175,7 +231,7 @@ static EXIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The exit code that a line reports of a failed command.
 fn exit_code(text: &str) -> Option<i32> {
-    if text.len() > 400 || !(text.contains("exit") || text.contains("Exited")) {
+    if text.len() > 400 || !text.contains("xit") {
         return None;
     }
     let found = EXIT.as_ref()?.captures(text)?;

@@ -1,6 +1,8 @@
 //! Tools whose output is recognised on a console, each a row of patterns.
 
 use regex::{Captures, Regex};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// What a finding is about.
@@ -125,6 +127,11 @@ pub(super) enum Extent {
     Line,
 }
 
+thread_local! {
+    /// The patterns of places, compiled once.
+    static PLACES: RefCell<HashMap<&'static str, Option<Regex>>> = RefCell::default();
+}
+
 /// A failure on a console.
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
@@ -174,12 +181,14 @@ impl Finding {
 
     /// Takes a place from the first or last line of the text that matches, with the groups `file` and `line`.
     pub(super) fn place_from(&mut self, regex: &'static str, last: bool) {
-        let Ok(regex) = Regex::new(regex) else { return };
-        let mut all = self.text.lines().filter_map(|line| regex.captures(line));
-        let Some(found) = (if last { all.next_back() } else { all.next() }) else { return };
-        let file = found.name("file").map(|file| file.as_str().to_owned());
-        let line = found.name("line").and_then(|line| line.as_str().parse().ok());
-        (self.file, self.line) = (file, line);
+        PLACES.with_borrow_mut(|known| {
+            let Some(regex) = known.entry(regex).or_insert_with(|| Regex::new(regex).ok()) else { return };
+            let mut all = self.text.lines().filter_map(|line| regex.captures(line));
+            let Some(found) = (if last { all.next_back() } else { all.next() }) else { return };
+            let file = found.name("file").map(|file| file.as_str().to_owned());
+            let line = found.name("line").and_then(|line| line.as_str().parse().ok());
+            (self.file, self.line) = (file, line);
+        });
     }
 }
 
