@@ -206,12 +206,14 @@ impl LaunchMerger {
         parts.extend(self.allure.into_parts(&self.room));
         let lists_all = parts.iter().any(|part| !part.only_failures);
         // A log next to reports of the same job adds to them.
-        let (logs, reports): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part.is_job_log);
+        let (mut logs, reports): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part.is_job_log);
+        job_log::name_jobs(&mut logs);
         let mut launch = if reports.is_empty() {
             merge::merge(logs)
         } else {
+            let only = (reports.len() == 1).then(|| reports[0].name.clone());
             let mut launch = merge::merge(reports);
-            job_log::join(&mut launch, logs, &self.room);
+            job_log::join(&mut launch, only.as_deref(), logs, &self.room);
             launch
         };
         self.logs.apply(&mut launch, &self.room);

@@ -7,8 +7,11 @@
 //! `system` removes what the CI system adds, `tools` is the table of tools whose output is recognised, `scan` collects what they
 //! print about a failure, and `select` decides which findings are failures of their own. Only steps that failed give cases.
 
+mod bare_line;
 mod baseline;
+mod job_names;
 mod join;
+mod outcome;
 mod pattern_index;
 mod repeats;
 mod scan;
@@ -20,12 +23,12 @@ mod tools;
 
 use super::InputPart;
 use super::formats::{FormatRow, ReportInput};
-use super::launch_builder::LaunchBuilder;
 use super::lines::LineReader;
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::CiSystem;
-use asterisk_diag::{Diagnostics, counted};
+use asterisk_diag::Diagnostics;
 pub(super) use baseline::LogBaseline;
+pub(super) use job_names::name_jobs;
 pub(super) use join::join;
 use scan::{Scanned, Scanner};
 use std::collections::VecDeque;
@@ -34,6 +37,9 @@ use system::{JobLine, JobOutcome, Mark};
 
 /// The row of the format; it is recognised by [`is_of_system`] and [`is_output`].
 pub(super) static FORMAT: FormatRow = FormatRow { name: "job log", signs: &[], is_json: false, read };
+
+/// The attribute of a case that names its job.
+const JOB: &str = "job";
 
 /// The CI system is detected in this many lines.
 const HEAD_LINES: usize = 300;
@@ -67,6 +73,8 @@ pub(super) fn is_certain(text: &str) -> bool {
 #[derive(Default)]
 struct JobStep {
     name: String,
+    /// The number of its job in the log.
+    job: usize,
     command: Option<String>,
     /// The number of the step that it is a command of.
     group: usize,
@@ -101,8 +109,13 @@ struct JobLogReader {
     /// The exit code that the system reports at the end of the job.
     job_exit: Option<i32>,
     job_errors: Vec<String>,
-    /// The job and the step in the columns of `gh run view --log`.
-    job: String,
+    /// The names of the jobs so far; unknown ones are empty.
+    jobs: Vec<String>,
+    /// Whether an earlier job does not show its end.
+    is_undecided: bool,
+    /// Whether the lines are those of `gh run view --log`.
+    has_columns: bool,
+    /// The step in its columns.
     column: String,
     span: (Option<Timestamp>, Option<Timestamp>),
     is_cut: bool,
@@ -129,7 +142,9 @@ fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
         outcome: None,
         job_exit: None,
         job_errors: Vec::new(),
-        job: String::new(),
+        jobs: vec![String::new()],
+        is_undecided: false,
+        has_columns: false,
         column: String::new(),
         span: (None, None),
         is_cut: false,
@@ -151,9 +166,9 @@ impl JobLogReader {
         let JobLine { time, column, marks, text } = system::line(self.system, raw);
         self.span = (self.span.0.or(time), time.or(self.span.1));
         if let Some((job, step)) = column {
-            if job != self.job {
-                job.clone_into(&mut self.job);
-                self.decided = false;
+            self.has_columns = true;
+            if self.jobs.last().is_none_or(|known| known != job) {
+                self.next_job(job);
             }
             if step != self.column && step != "UNKNOWN STEP" {
                 step.clone_into(&mut self.column);
@@ -222,7 +237,14 @@ impl JobLogReader {
                     self.current.errors.push(text);
                 }
             }
-            Mark::JobStart => self.decided = false,
+            // `gh run view --log` names the jobs itself.
+            Mark::JobStart | Mark::JobName(_) if self.has_columns => {}
+            Mark::JobStart => self.next_job(""),
+            Mark::JobName(name) => {
+                if let Some(own) = self.jobs.last_mut() {
+                    *own = name;
+                }
+            }
             Mark::Decided => self.decided = true,
             Mark::Over(outcome) => self.outcome = Some(outcome),
             Mark::Noise => {}
@@ -238,8 +260,23 @@ impl JobLogReader {
             JobStep { name, command, group: self.groups, started_at: time, is_cleanup: self.decided, ..JobStep::default() };
     }
 
+    /// Begins the next job, or names the only one.
+    fn next_job(&mut self, name: &str) {
+        self.end_step();
+        // The first lines are those of the system that waits for a runner.
+        if self.steps.iter().any(|step| step.job + 1 == self.jobs.len() && !step.name.is_empty()) {
+            self.is_undecided |= !self.decided;
+            self.jobs.push(name.to_owned());
+        } else if let Some(own) = self.jobs.last_mut().filter(|_| !name.is_empty()) {
+            name.clone_into(own);
+        }
+        self.decided = false;
+        self.column.clear();
+    }
+
     fn end_step(&mut self) {
         let mut step = std::mem::take(&mut self.current);
+        step.job = self.jobs.len().saturating_sub(1);
         step.scanned = std::mem::take(&mut self.scanner).finish();
         step.is_preparation = self.system == CiSystem::Gitlab && !matches!(step.name.as_str(), "step_script" | "build_script");
         // What a step that passed printed is not a failure.
@@ -254,126 +291,6 @@ impl JobLogReader {
                 self.steps.remove(passed.unwrap_or(0));
             }
             self.steps.push(step);
-        }
-    }
-
-    fn finish(mut self, input: &str, mut builder: LaunchBuilder) -> InputPart {
-        builder.part.only_failures = true;
-        builder.part.is_job_log = true;
-        builder.set("ci", (self.system != CiSystem::Plain).then(|| self.system.name()));
-        builder.span(self.span.0, self.span.1);
-        if self.is_cut {
-            builder.cut_off("the log is cut off: it exceeded the limit of the CI system".to_owned());
-        }
-        if let Some(index) = self.deciding_step() {
-            self.steps[index].exit = self.job_exit;
-            let errors = std::mem::take(&mut self.job_errors);
-            let mut scanner = Scanner::default();
-            for error in &errors {
-                scanner.line(0, error, false);
-            }
-            self.steps[index].scanned.findings.extend(scanner.finish().findings);
-            self.steps[index].errors.extend(errors);
-        }
-        let failed = self.failed_steps();
-        let steps = self.steps.iter().map(|step| step.group).collect::<std::collections::BTreeSet<_>>().len();
-        for index in &failed {
-            let step = &self.steps[*index];
-            let took = step
-                .started_at
-                .zip(step.ended_at)
-                .map_or(String::new(), |(from, to)| format!(" after {:.0} s", to.seconds_since(from).max(0.0)));
-            let exit = step.exit.map_or(String::new(), |code| format!(", exit code {code}"));
-            if self.system != CiSystem::Plain {
-                builder.launch().notes.push(format!(
-                    "step `{}` failed{took}{exit}; {} in the log",
-                    step.title(),
-                    counted(steps, "step", "steps")
-                ));
-            }
-        }
-        self.add_conditions(&failed);
-        let whole_group: Vec<usize> = failed.iter().flat_map(|index| self.with_siblings(*index)).collect();
-        let failing: Vec<&JobStep> = whole_group.iter().map(|index| &self.steps[*index]).collect();
-        select::add_cases(&mut builder, &failing, self.system);
-        self.verdict(&mut builder);
-        builder.finish(input)
-    }
-
-    /// The step that decided the outcome, if the system names only the job.
-    fn deciding_step(&self) -> Option<usize> {
-        if self.job_exit.is_none() && self.job_errors.is_empty() {
-            return None;
-        }
-        let before = |step: &&JobStep| !step.is_cleanup;
-        let last = self.steps.iter().rposition(|step| before(&step) && !step.is_preparation && step.command.is_some());
-        last.or_else(|| self.steps.iter().rposition(|step| before(&step))).or(self.steps.len().checked_sub(1))
-    }
-
-    /// The steps that failed. Without a mark, that is the whole log.
-    fn failed_steps(&self) -> Vec<usize> {
-        let all = 0..self.steps.len();
-        if self.outcome == Some(JobOutcome::Passed) {
-            return Vec::new();
-        }
-        let has_failed = |index: &usize| self.steps[*index].exit.is_some() || !self.steps[*index].errors.is_empty();
-        let mut failed: Vec<usize> = all.clone().filter(|index| has_failed(index) && !self.steps[*index].is_cleanup).collect();
-        if failed.is_empty() {
-            failed = all.clone().filter(has_failed).collect();
-        }
-        let is_unmarked = matches!(self.system, CiSystem::Plain) || self.outcome == Some(JobOutcome::Failed);
-        if failed.is_empty() && !is_unmarked {
-            // A job that was cancelled or lost says nothing of its steps.
-            let is_ended = |index: &usize| self.steps[*index].scanned.findings.iter().any(|finding| finding.kind.is_outside());
-            return all.filter(is_ended).collect();
-        }
-        if failed.is_empty() { all.collect() } else { failed }
-    }
-
-    /// Adds what ended the job from outside, wherever it was reported, and what failed when the outcome seemed decided, to the
-    /// step that failed.
-    fn add_conditions(&mut self, failed: &[usize]) {
-        let Some(last) = failed.last().copied() else { return };
-        let is_silent = failed.iter().all(|index| self.steps[*index].scanned.findings.is_empty());
-        let mut more = Vec::new();
-        for (index, step) in self.steps.iter_mut().enumerate().filter(|(index, _)| !failed.contains(index)) {
-            let is_later = index > last;
-            let belongs = |finding: &mut tool::Finding| {
-                finding.kind.is_outside() && is_later
-                    || is_silent && step.is_cleanup && finding.kind == tool::ProblemKind::Artifact
-            };
-            more.extend(step.scanned.findings.extract_if(.., belongs));
-        }
-        self.steps[last].scanned.findings.extend(more);
-    }
-
-    /// A command that failed without saying why, such as `exit $code`: with the commands before it in its step.
-    fn with_siblings(&self, index: usize) -> Vec<usize> {
-        let step = &self.steps[index];
-        if !step.scanned.findings.is_empty() || step.command.is_none() {
-            return vec![index];
-        }
-        (0..=index)
-            .filter(|other| {
-                self.steps[*other].group == step.group && (*other == index || !self.steps[*other].scanned.findings.is_empty())
-            })
-            .collect()
-    }
-
-    /// Says what is known of the outcome of a job without cases.
-    fn verdict(&self, builder: &mut LaunchBuilder) {
-        let launch = builder.launch();
-        if !launch.cases.is_empty() {
-            launch.status = Some("FAILED".to_owned());
-            return;
-        }
-        // GitHub ends a log with the removal of processes, whatever the outcome; an error would have been found.
-        let is_complete = self.system == CiSystem::Github && self.decided;
-        if self.outcome == Some(JobOutcome::Passed) || is_complete {
-            launch.status = Some("PASSED".to_owned());
-            launch.notes.push("the log shows that the job passed".to_owned());
-        } else {
-            launch.gap("the log does not show whether the job passed".to_owned());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! CI systems: what each puts around the output of a job's commands.
 
 use super::super::times;
+use super::bare_line::{plain, strip_time};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::CiSystem;
 use regex::Regex;
@@ -55,6 +56,8 @@ pub(super) enum Mark {
     Error(String),
     /// A job begins: the log may have several.
     JobStart,
+    /// The name of the job.
+    JobName(String),
     /// The steps up to here decided the outcome; those that follow clean up.
     Decided,
     /// The job ended.
@@ -122,89 +125,6 @@ pub(super) fn line(system: CiSystem, raw: &str) -> JobLine<'_> {
     JobLine { time, column, marks, text }
 }
 
-/// A line as a terminal shows it.
-fn plain(text: &str) -> Cow<'_, str> {
-    let text = text.trim_end_matches(['\r', '\n']);
-    let is_control = |byte: u8| byte < b' ' && byte != b'\t';
-    // Blocks are compared with vector instructions.
-    let may_be_coloured =
-        text.as_bytes().chunks(32).any(|block| block.iter().fold(false, |is, byte| is | is_control(*byte) | (*byte == b'[')));
-    if may_be_coloured && (text.bytes().any(is_control) || text.contains("[0m")) {
-        if let Some(text) = without_colours(text) {
-            return Cow::Owned(text);
-        }
-        let mut text = super::super::clean::clean(&format!("{text}\n"));
-        text.truncate(text.trim_end().len());
-        return Cow::Owned(text);
-    }
-    Cow::Borrowed(text.trim_end())
-}
-
-/// Removes sequences such as `ESC[32m`. `None` if the text has anything else that a terminal does not show.
-fn without_colours(text: &str) -> Option<String> {
-    let is_simple = |byte: u8| matches!(byte, b' '..=b'~' | b'\t') && !matches!(byte, b'\\' | b'#' | b'^');
-    let mut parts = text.split('\u{1b}');
-    let mut plain = String::with_capacity(text.len());
-    plain.push_str(parts.next().filter(|first| first.len() < text.len())?);
-    for part in parts {
-        let rest = part.strip_prefix('[')?.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
-        plain.push_str(rest.strip_prefix(['m', 'K'])?);
-    }
-    plain.truncate(plain.trim_end().len());
-    plain.bytes().all(is_simple).then_some(plain)
-}
-
-/// The time at the start of a line, without brackets, and the length of what the system wrote.
-fn time_at_start(line: &str) -> Option<(&str, usize)> {
-    let bytes = line.as_bytes();
-    let start = usize::from(bytes.first() == Some(&b'['));
-    let digits = |from: usize| bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
-    let fits = |(byte, shape): (&u8, &u8)| match shape {
-        b'0' => byte.is_ascii_digit(),
-        b'T' => matches!(byte, b'T' | b' '),
-        _ => byte == shape,
-    };
-    let shape = b"0000-00-00T00:00:00";
-    if !bytes.get(start..start + shape.len())?.iter().zip(shape).all(fits) {
-        return None;
-    }
-    let mut end = start + shape.len();
-    if matches!(bytes.get(end), Some(b'.' | b',')) && digits(end + 1) > 0 {
-        end += 1 + digits(end + 1);
-    }
-    match bytes.get(end) {
-        Some(b'Z') => end += 1,
-        Some(b'+' | b'-') if digits(end + 1) == 4 => end += 5,
-        Some(b'+' | b'-') if digits(end + 1) == 2 && bytes.get(end + 3) == Some(&b':') && digits(end + 4) >= 2 => end += 6,
-        _ => {}
-    }
-    let after = end + usize::from(bytes.get(end) == Some(&b']'));
-    match bytes.get(after) {
-        Some(b' ') => Some((&line[start..end], after + 1)),
-        None => Some((&line[start..end], after)),
-        _ => None,
-    }
-}
-
-/// Splits off the time at the start of a line.
-fn strip_time(line: &str) -> (Option<Timestamp>, &str) {
-    let line = line.trim_start_matches('\u{feff}');
-    if !line.trim_start_matches('[').starts_with(|c: char| c.is_ascii_digit()) {
-        return (None, line);
-    }
-    let Some((time, length)) = time_at_start(line) else { return (None, line) };
-    // Only systems write fractions or brackets; what a program logs itself stays.
-    let is_ours = line.starts_with('[') || line[..length].trim_end().ends_with('Z') && time.contains('T');
-    if !is_ours {
-        return (None, line);
-    }
-    let parsed = if time.contains(',') { times::parse(&time.replace(',', ".")) } else { times::parse(time) };
-    match parsed {
-        Some(time) => (Some(time), &line[length..]),
-        None => (None, line),
-    }
-}
-
 /// Splits `job<TAB>step<TAB>time text` into the job, the step and the rest.
 fn tabbed(line: &str) -> Option<(&str, &str, &str)> {
     let (job, rest) = line.split_once('\t')?;
@@ -244,6 +164,9 @@ fn hash_marks(system: CiSystem, text: &str, marks: &mut Vec<Mark>) {
         if system == CiSystem::Github {
             match text {
                 text if text.starts_with("Current runner version:") => marks.push(Mark::JobStart),
+                text if text.starts_with("Complete job name: ") => {
+                    marks.extend(text.split_once(": ").map(|(_, name)| Mark::JobName(name.to_owned())));
+                }
                 "Post job cleanup." => marks.extend([Mark::Decided, Mark::Step("Post job cleanup".into(), None)]),
                 "Cleaning up orphan processes" => marks.extend([Mark::Decided, Mark::Step("Complete job".into(), None)]),
                 _ => {}

@@ -1,6 +1,6 @@
 //! Logs of CI jobs in which real tools failed, with labels of what was planted.
 
-use super::super::read;
+use super::super::{LaunchMerger, read};
 use super::root;
 use asterisk_base::model::{Case, Launch};
 use asterisk_diag::Source;
@@ -143,4 +143,79 @@ fn every_job_of_a_log_is_read() {
     });
     let tabbed = read(&Source::new("run.log", columns.collect::<String>())).unwrap();
     assert_eq!((joined.cases.len(), tabbed.cases.len()), (each, each), "{:?}", joined.notes);
+}
+
+/// The output of a step in which a test failed, in the columns of `gh run view --log`.
+fn matrix_job(job: &str) -> String {
+    [
+        "##[group]Run pytest",
+        "##[endgroup]",
+        "=================================== FAILURES ===================================",
+        "__________________________________ test_total __________________________________",
+        "",
+        "    def test_total():",
+        ">       assert total([2, 3]) == 6",
+        "E       assert 5 == 6",
+        "",
+        "tests/test_cart.py:4: AssertionError",
+        "=========================== short test summary info ============================",
+        "FAILED tests/test_cart.py::test_total - assert 5 == 6",
+        "============================== 1 failed in 0.01s ===============================",
+        "##[error]Process completed with exit code 1.",
+        "Post job cleanup.",
+    ]
+    .map(|line| format!("{job}\tRun tests\t2026-05-04T10:11:12.1234567Z {line}\n"))
+    .concat()
+}
+
+fn jobs(launch: &Launch) -> Vec<(&str, &str)> {
+    launch.cases.iter().map(|case| (case.id.as_str(), case.attributes.get("job").unwrap_or_default())).collect()
+}
+
+const MATRIX: [&str; 2] = ["test (3.11, ubuntu)", "test (3.12, ubuntu)"];
+
+/// The same failure in two jobs of a matrix.
+#[test]
+fn cases_name_their_jobs() {
+    let (first, second) = ("tests.test_cart::test_total", "tests.test_cart::test_total#2");
+    let log = read(&Source::new("run.log", MATRIX.map(matrix_job).concat())).unwrap();
+    assert_eq!(jobs(&log), [(first, MATRIX[0]), (second, MATRIX[1])]);
+    assert_eq!(log.notes[0], "step `pytest` of job `test (3.11, ubuntu)` failed after 0 s, exit code 1; 1 step in the log");
+    // Without columns, the runner says the name; else the file of the log has it.
+    let bare = |job: &str| matrix_job(job).replace(&format!("{job}\tRun tests\t"), "");
+    let named = MATRIX.map(|job| {
+        let time = "2026-05-04T10:11:12.1234567Z";
+        format!("{time} Current runner version: '2.3'\n{time} Complete job name: {job}\n{}", bare(job))
+    });
+    assert_eq!(jobs(&read(&Source::new("run.log", named.concat())).unwrap()), jobs(&log));
+    let mut merger = LaunchMerger::default();
+    for (index, job) in MATRIX.iter().enumerate() {
+        merger.add(&Source::new(format!("logs.zip/{index}_{job}.txt"), bare(job) + &"\n".repeat(index))).unwrap();
+    }
+    assert_eq!(jobs(&merger.finish()), jobs(&log));
+}
+
+/// Each failure is joined with the report of its job, in whichever order they are read.
+#[test]
+fn jobs_of_a_matrix_are_joined_with_their_reports() {
+    let report = |version: &str| {
+        let xml = format!(
+            r#"<testsuite name="{version}"><testcase classname="tests.test_cart" name="test_total"><failure message="assert 5 == 6"/></testcase></testsuite>"#
+        );
+        Source::new(format!("artifacts/results-{version}/junit.xml"), xml)
+    };
+    for versions in [["3.11", "3.12"], ["3.12", "3.11"]] {
+        let mut merger = LaunchMerger::default();
+        versions.into_iter().for_each(|version| merger.add(&report(version)).unwrap());
+        merger.add(&Source::new("run.log", MATRIX.map(matrix_job).concat())).unwrap();
+        let launch = merger.finish();
+        let own = versions.map(|version| format!("test ({version}, ubuntu)"));
+        assert_eq!(jobs(&launch).iter().map(|(_, job)| *job).collect::<Vec<_>>(), own);
+    }
+    // The report of one of the jobs was lost.
+    let mut merger = LaunchMerger::default();
+    merger.add(&report("3.12")).unwrap();
+    merger.add(&Source::new("run.log", MATRIX.map(matrix_job).concat())).unwrap();
+    let test = "tests.test_cart::test_total";
+    assert_eq!(jobs(&merger.finish()), [(test, MATRIX[1]), (&format!("{test}#2"), MATRIX[0])]);
 }
