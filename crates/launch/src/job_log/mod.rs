@@ -11,6 +11,7 @@ mod bare_line;
 mod baseline;
 mod job_names;
 mod join;
+mod lanes;
 mod outcome;
 mod pattern_index;
 mod repeats;
@@ -30,6 +31,7 @@ use asterisk_diag::Diagnostics;
 pub(super) use baseline::LogBaseline;
 pub(super) use job_names::name_jobs;
 pub(super) use join::join;
+use lanes::TaskLanes;
 use scan::{Scanned, Scanner};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -61,12 +63,17 @@ pub(super) fn is_of_system(head: &str) -> bool {
 
 /// Whether a line was printed by a tool about a failure.
 pub(super) fn is_output(line: &str) -> bool {
-    scan::is_known(&system::line(CiSystem::Plain, line).text)
+    let text = system::line(CiSystem::Plain, line).text;
+    scan::is_known(&text) || lanes::is_of_runner(&text)
 }
 
 /// Whether a text is a job's log even if nobody said so: that of a CI system, or the output of a test tool.
 pub(super) fn is_certain(text: &str) -> bool {
-    is_of_system(text) || text.lines().any(|line| scan::is_of_test(&system::line(CiSystem::Plain, line).text))
+    let is_printed = |line| {
+        let text = system::line(CiSystem::Plain, line).text;
+        scan::is_of_test(&text) || lanes::is_of_runner(&text)
+    };
+    is_of_system(text) || text.lines().any(is_printed)
 }
 
 /// A step, or one of its commands.
@@ -103,6 +110,7 @@ struct JobLogReader {
     steps: Vec<JobStep>,
     current: JobStep,
     scanner: Scanner,
+    lanes: TaskLanes,
     groups: usize,
     decided: bool,
     outcome: Option<JobOutcome>,
@@ -137,6 +145,7 @@ fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
         steps: Vec::new(),
         current: JobStep::default(),
         scanner: Scanner::default(),
+        lanes: TaskLanes::default(),
         groups: 0,
         decided: false,
         outcome: None,
@@ -190,7 +199,10 @@ impl JobLogReader {
     fn text(&mut self, number: usize, text: &str) {
         self.is_cut |= text.starts_with("Job's log exceeded limit of");
         let is_usual = self.baseline.has(text);
-        self.scanner.line(number, without_layer(text), is_usual);
+        let bare = without_layer(text);
+        if !self.lanes.line(number, bare, is_usual) {
+            self.scanner.line(number, bare, is_usual);
+        }
         if !is_usual && !text.trim().is_empty() {
             let is_full = self.current.tail.len() == TAIL_LINES;
             let mut kept = if is_full { self.current.tail.pop_front() } else { None }.unwrap_or_default();
@@ -255,6 +267,11 @@ impl JobLogReader {
         // A stage and the command in it are the same step.
         let name = if name.is_empty() { self.current.name.clone() } else { name.to_owned() };
         self.end_step();
+        if self.system == CiSystem::Jenkins
+            && let Some(branch) = name.strip_prefix("Branch: ")
+        {
+            self.lanes.add_branch(branch);
+        }
         self.groups += 1;
         self.current =
             JobStep { name, command, group: self.groups, started_at: time, is_cleanup: self.decided, ..JobStep::default() };
@@ -278,6 +295,10 @@ impl JobLogReader {
         let mut step = std::mem::take(&mut self.current);
         step.job = self.jobs.len().saturating_sub(1);
         step.scanned = std::mem::take(&mut self.scanner).finish();
+        // Jenkins runs the steps of branches at once.
+        if self.system != CiSystem::Jenkins {
+            self.lanes.finish(&mut step.scanned);
+        }
         step.is_preparation = self.system == CiSystem::Gitlab && !matches!(step.name.as_str(), "step_script" | "build_script");
         // What a step that passed printed is not a failure.
         let went_well =

@@ -18,7 +18,11 @@ impl JobLogReader {
         if self.is_cut {
             builder.cut_off("the log is cut off: it exceeded the limit of the CI system".to_owned());
         }
-        if let Some(index) = self.deciding_step() {
+        let deciding = self.deciding_step();
+        if let Some(step) = deciding.or(self.steps.len().checked_sub(1)).and_then(|index| self.steps.get_mut(index)) {
+            self.lanes.finish(&mut step.scanned);
+        }
+        if let Some(index) = deciding {
             self.steps[index].exit = self.job_exit;
             let errors = std::mem::take(&mut self.job_errors);
             let mut scanner = Scanner::default();

@@ -244,6 +244,7 @@ fn record(root: &RootFinding<'_>, step: &JobStep) -> TestRecord {
     record.file.clone_from(&placed.file);
     record.set("kind", finding.kind.name());
     record.set("tool", tool.name);
+    record.set("task", Some(finding.task.as_str()).filter(|task| !task.is_empty()));
     if let Some(line) = placed.line {
         record.set("line", line.to_string().as_str());
     }

@@ -147,6 +147,8 @@ pub(super) struct Finding {
     pub(super) text: String,
     /// The first line.
     pub(super) head: String,
+    /// The task that printed it, if several were run at once.
+    pub(super) task: String,
     /// The number of its first line in the log.
     pub(super) at: usize,
     /// Whether it was only named in a summary so far.
@@ -172,6 +174,7 @@ impl Finding {
             message: group("message"),
             text: String::new(),
             head: head.to_owned(),
+            task: String::new(),
             at,
             is_summary: false,
             is_error: false,

@@ -219,3 +219,27 @@ fn jobs_of_a_matrix_are_joined_with_their_reports() {
     let test = "tests.test_cart::test_total";
     assert_eq!(jobs(&merger.finish()), [(test, MATRIX[1]), (&format!("{test}#2"), MATRIX[0])]);
 }
+
+/// What several tasks print at once is told apart by its prefixes.
+#[test]
+fn tasks_that_run_at_once_are_told_apart() {
+    for (log, cart, orders) in [
+        ("turbo-plain.log", "@acme/cart:test", "@acme/orders:test"),
+        ("lerna-plain.log", "@acme/cart", "@acme/orders"),
+        ("pnpm-recursive-github.log", "packages/cart test", "packages/orders test"),
+        ("parallel-jenkins.log", "cart", "orders"),
+    ] {
+        let launch = launch(log).unwrap();
+        let mut found: Vec<(&str, &str)> =
+            launch.cases.iter().map(|case| (case.name.as_str(), case.attributes.get("task").unwrap_or_default())).collect();
+        found.sort_unstable();
+        let wanted = [("cancels", orders), ("empties", cart), ("pays once", orders), ("rounds the total", cart)];
+        assert_eq!(found, wanted, "{log}: {:?}", launch.cases);
+        let has_prefix = |case: &Case| {
+            case.error_message
+                .lines()
+                .any(|line| line.trim_start_matches('[').starts_with(&format!("{}: ", &case.attributes["task"])))
+        };
+        assert!(!launch.cases.iter().any(has_prefix), "{log}: {:?}", launch.cases);
+    }
+}
