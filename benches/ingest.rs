@@ -11,7 +11,7 @@ use asterisk_launch::{LaunchMerger, TextLimits};
 use harness::{Table, measure, worst};
 use std::fs::File;
 use std::hint::black_box;
-use std::io::BufReader;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -43,6 +43,12 @@ fn bare_xml(path: &Path) {
     }
 }
 
+/// Counts the lines, each read as text.
+fn bare_lines(path: &Path) {
+    let file = BufReader::with_capacity(256 << 10, File::open(path).expect("a file"));
+    black_box(file.lines().map_while(Result::ok).count());
+}
+
 /// The peak memory of this process in MiB; `None` without `/proc`.
 fn peak() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -69,9 +75,10 @@ fn main() -> ExitCode {
     }
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     std::fs::create_dir_all(&dir).expect("a directory");
-    let (json, xml) = (dir.join("large.json"), dir.join("large.xml"));
+    let (json, xml, log) = (dir.join("large.json"), dir.join("large.xml"), dir.join("large.log"));
     launches::reportportal(&json, 10_000, 1000).expect("written");
     launches::junit(&xml, 10_000, 1000).expect("written");
+    launches::job_log(&log, 200_000).expect("written");
     let size = |path: &Path| path.metadata().map_or(0.0, |meta| meta.len() as f64);
     let times = measure(
         5,
@@ -81,6 +88,8 @@ fn main() -> ExitCode {
             ("bare json", &mut || bare_json(&json)),
             ("xml", &mut || drop(black_box(read(&xml)))),
             ("bare xml", &mut || bare_xml(&xml)),
+            ("log", &mut || drop(black_box(read(&log)))),
+            ("bare lines", &mut || bare_lines(&log)),
         ],
     );
     let mut table = Table::new("ingest: 10 000 failures with a kilobyte of text each", "ms");
@@ -88,7 +97,9 @@ fn main() -> ExitCode {
     table.against("a ReportPortal launch", times[0] / 1e6, times[1] / 1e6);
     table.plain("quick-xml alone", times[3] / 1e6);
     table.against("a JUnit report", times[2] / 1e6, times[3] / 1e6);
-    for (name, path, nanoseconds) in [("ReportPortal", &json, times[0]), ("JUnit", &xml, times[2])] {
+    table.plain("std's lines alone", times[5] / 1e6);
+    table.against("the log of a job, 200 000 lines", times[4] / 1e6, times[5] / 1e6);
+    for (name, path, nanoseconds) in [("ReportPortal", &json, times[0]), ("JUnit", &xml, times[2]), ("job log", &log, times[4])] {
         println!("{name:<58} {:>10.1} MB/s", size(path) / nanoseconds * 1e3);
     }
     launches::reportportal(&json, 100_000, 1000).expect("written");
@@ -99,7 +110,7 @@ fn main() -> ExitCode {
         assert!((cases - 100_000.0).abs() < 0.5, "{cases} cases");
         memory.at_most(&format!("{name}, {:.0} MiB of text", size(path) / f64::from(1 << 20)), peak, PEAK);
     }
-    for path in [&json, &xml] {
+    for path in [&json, &xml, &log] {
         std::fs::remove_file(path).unwrap_or_default();
     }
     worst([table.finish(), memory.finish()])

@@ -1,4 +1,5 @@
-//! Large deterministic launches: failures of a few dozen kinds, each with its own numbers, as ReportPortal JSON and JUnit XML.
+//! Large deterministic launches: failures of a few dozen kinds, each with its own numbers, as ReportPortal JSON and JUnit XML; the log of
+//! a job.
 
 #![allow(dead_code, reason = "not every bench uses everything")]
 
@@ -85,5 +86,39 @@ pub(crate) fn junit(path: &Path, failures: usize, bytes: usize) -> io::Result<()
         )?;
     }
     writeln!(out, "</testsuite>\n</testsuites>")?;
+    out.flush()
+}
+
+/// Lines that jobs print, with a placeholder for a number. None of them is a failure.
+const PRINTED: [&str; 8] = [
+    "   Compiling serde v1.0.{}",
+    "[INFO] Downloading from central: https://repo.example.com/org/junit/junit-bom-5.{}.pom",
+    "2026-05-04 10:11:12,123 DEBUG shop.orders.worker: order {} accepted, 3 lines, 0 errors",
+    "tests/test_cart.py::test_total[{}] PASSED                                 [ 33%]",
+    "\u{1b}[32m  \u{2713}\u{1b}[0m adds line {} to the basket (3 ms)",
+    "test cart::tests::adds_{} ... ok",
+    "  [{}/9200] Building CXX object src/CMakeFiles/shop.dir/cart.cpp.o",
+    "",
+];
+
+/// Writes the log of a job of GitHub with one failure after this many lines.
+pub(crate) fn job_log(path: &Path, lines: usize) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    let mut state = 1;
+    let mut line = |text: &str| writeln!(out, "2026-05-04T10:11:12.1234567Z {text}");
+    ["Current runner version: '2.334.0'", "##[group]Run make test", "shell: /usr/bin/bash -e {0}", "##[endgroup]"]
+        .into_iter()
+        .try_for_each(&mut line)?;
+    for _ in 0..lines {
+        let number = next(&mut state);
+        let kind = usize::try_from(number % PRINTED.len() as u64).unwrap_or_default();
+        line(&PRINTED[kind].replace("{}", &number.to_string()))?;
+    }
+    [
+        "src/cart.ts(12,5): error TS2322: Type 'string' is not assignable to type 'number'.",
+        "##[error]Process completed with exit code 2.",
+    ]
+    .into_iter()
+    .try_for_each(&mut line)?;
     out.flush()
 }
