@@ -52,7 +52,7 @@ pub(crate) fn all() -> Vec<Target> {
         Target {
             name: "report-xml",
             samples: || {
-                let named = ["mstest.trx", "nunit2.xml", "nunit3.xml", "xunit2.xml", "xunit3.xml", "testng.xml", "robot6.xml", "robot7.xml", "ctest-test.xml", "ctest-build.xml", "catch2.xml"];
+                let named = ["mstest.trx", "nunit2.xml", "nunit3.xml", "xunit2.xml", "xunit3.xml", "testng.xml", "robot6.xml", "robot7.xml", "ctest-test.xml", "ctest-build.xml", "ctest-notes.xml", "catch2.xml"];
                 files(&named.map(|name| format!("tests/fixtures/launches/{name}")).each_ref().map(String::as_str), &["xml", "trx"])
             },
             tries: Tries::Each { reads: launch, mib: 64, kib: 16 },

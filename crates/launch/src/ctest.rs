@@ -1,4 +1,4 @@
-//! Reads `CTest`'s `Testing/*/Test.xml` and `Build.xml`.
+//! Reads `CTest`'s `Testing/*/Test.xml` and `Build.xml`. The texts in `Notes.xml` become notes of the launch.
 //!
 //! A build error is a case, called after its source file; so is a test whose program was not built. The output of a test may be
 //! packed.
@@ -6,7 +6,7 @@
 use super::formats::{FormatRow, FormatSign, ReportInput};
 use super::launch_builder::{LaunchBuilder, TestRecord, error_text};
 use super::xml::{self, Element, Visitor};
-use super::{InputPart, detect, texts, times};
+use super::{InputPart, cut, detect, texts, times};
 use asterisk_base::model::TestOutcome;
 use asterisk_diag::{Diagnostic, Diagnostics, Span};
 use base64::Engine as _;
@@ -21,11 +21,16 @@ pub(super) static FORMAT: FormatRow =
 /// The maximum bytes of a test's output.
 const MAX_OUTPUT: u64 = 256 << 10;
 
+/// The maximum bytes of a note.
+const MAX_NOTE: usize = 500;
+
 fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
     let source = input.source;
-    let mut reader = CtestReader { builder: input.builder(), has_parts: false };
+    let mut reader = CtestReader { builder: input.builder(), has_parts: false, has_notes: false };
     let problems = xml::read(input.stream, source, &mut reader)?;
-    if !reader.has_parts && problems.cut.is_none() {
+    if reader.has_notes && !reader.has_parts {
+        reader.builder.part.is_notes = true;
+    } else if !reader.has_parts && problems.cut.is_none() {
         let (what, help) = ("a CTest file without tests", "pass `Test.xml` of the same directory");
         return Err(detect::refuse(source, Span::new(0, 0), what, help).into());
     }
@@ -36,6 +41,7 @@ struct CtestReader {
     builder: LaunchBuilder,
     /// Whether the document has a part with tests or a build.
     has_parts: bool,
+    has_notes: bool,
 }
 
 impl Visitor for CtestReader {
@@ -48,28 +54,38 @@ impl Visitor for CtestReader {
     }
 
     fn is_suite(&self, name: &str) -> bool {
-        matches!(name, "Site" | "Testing" | "Build")
+        matches!(name, "Site" | "Testing" | "Build" | "Notes")
     }
 
     fn is_test(&self, name: &str) -> bool {
-        matches!(name, "Test" | "Failure" | "Error")
+        matches!(name, "Test" | "Failure" | "Error" | "Note")
     }
 
     fn has_failed(&self, test: &Element) -> bool {
         match test.name.as_str() {
+            "Note" => true,
             "Test" => test.attribute("Status").is_some() && outcome(test).is_failure(),
             _ => test.child("Result").or(test.child("Text")).is_some(),
         }
     }
 
     fn open(&mut self, suite: &Element) {
-        self.has_parts |= suite.name != "Site";
+        self.has_parts |= matches!(suite.name.as_str(), "Testing" | "Build");
+        self.has_notes |= suite.name == "Notes";
     }
 
     fn test(&mut self, test: &Element, suite: &Element) {
         match (suite.name.as_str(), test.name.as_str()) {
             // A test of a damaged `TestList` has no status.
             ("Testing", "Test") if test.attribute("Status").is_some() => self.builder.add(record(test)),
+            ("Notes", "Note") => {
+                let text = texts::one_line(test.text_of("Text"));
+                let file = texts::file_name(test.attribute("Name").unwrap_or_default());
+                if !text.is_empty() {
+                    self.builder.launch().notes.push(format!("`{file}` says: {}", &text[..cut::floor(&text, MAX_NOTE)]));
+                }
+                None
+            }
             ("Build", _) if test.attribute("type").is_none_or(|kind| kind == "Error") => self.builder.add(build_error(test)),
             _ => None,
         };

@@ -40,6 +40,7 @@ pub struct LaunchMerger {
     parts: Vec<InputPart>,
     logs: ItemLogs,
     allure: AllureResults,
+    notes: Vec<String>,
     /// Whether the inputs were found, not named.
     is_found: bool,
 }
@@ -195,6 +196,8 @@ impl LaunchMerger {
             self.allure.add(&part.name, file);
         } else if let Some(logs) = part.logs.take() {
             self.logs.extend(logs);
+        } else if part.is_notes {
+            self.notes.append(&mut part.launch.notes);
         } else {
             self.parts.push(part);
         }
@@ -204,7 +207,7 @@ impl LaunchMerger {
     pub fn finish(self) -> Launch {
         let mut parts = self.parts;
         parts.extend(self.allure.into_parts(&self.room));
-        let lists_all = parts.iter().any(|part| !part.only_failures);
+        let lists_all = parts.is_empty() || parts.iter().any(|part| !part.only_failures);
         // A log next to reports of the same job adds to them.
         let (mut logs, reports): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part.is_job_log);
         job_log::name_jobs(&mut logs);
@@ -216,6 +219,7 @@ impl LaunchMerger {
             job_log::join(&mut launch, only.as_deref(), logs, &self.room);
             launch
         };
+        launch.notes.extend(self.notes);
         self.logs.apply(&mut launch, &self.room);
         launch.outcomes.settle();
         if launch.outcomes.is_over() {

@@ -20,6 +20,8 @@ pub(super) struct InputPart {
     pub(super) allure: Option<AllureFile>,
     /// Whether it is the log of a job, next to which a report of the same tests counts more.
     pub(super) is_job_log: bool,
+    /// Whether it has only notes on the launch of another input.
+    pub(super) is_notes: bool,
     /// Whether it lists no test that passed, as pages of failures do.
     pub(super) only_failures: bool,
     /// Hashes of the names of the tests that passed.

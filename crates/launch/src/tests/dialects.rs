@@ -1,12 +1,24 @@
 //! The reports of each tool.
 
-use super::super::read;
+use super::super::{LaunchMerger, read};
 use super::{attribute, case, fixture, ids, read_all, text};
 use asterisk_base::model::Launch;
 use asterisk_diag::Source;
 
 pub(super) fn totals(launch: &Launch) -> [u64; 5] {
     ["total", "passed", "failed", "skipped", "flaky"].map(|outcome| launch.totals.get(outcome).copied().unwrap_or(0))
+}
+
+/// The notes of a build are those of its launch, and no launch of their own.
+#[test]
+fn ctest_notes() {
+    let mut merger = LaunchMerger::default();
+    merger.add(&fixture("ctest-notes.xml")).unwrap();
+    assert!(merger.is_empty());
+    merger.add(&fixture("ctest-test.xml")).unwrap();
+    let (launch, alone) = (merger.finish(), read(&fixture("ctest-test.xml")).unwrap());
+    assert_eq!(launch.cases, alone.cases);
+    assert!(launch.notes.contains(&"`notes.txt` says: the compiler is GCC 12.3 & ASan".to_owned()), "{:?}", launch.notes);
 }
 
 #[test]
