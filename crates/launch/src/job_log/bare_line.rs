@@ -9,8 +9,10 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let text = text.trim_end_matches(['\r', '\n']);
     let is_control = |byte: u8| byte < b' ' && byte != b'\t';
     // Blocks are compared with vector instructions.
-    let may_be_coloured =
-        text.as_bytes().chunks(32).any(|block| block.iter().fold(false, |is, byte| is | is_control(*byte) | (*byte == b'[')));
+    let may_be_coloured = text
+        .as_bytes()
+        .chunks(32)
+        .any(|block| block.iter().fold(0, |all, byte| all | u8::from(is_control(*byte) || *byte == b'[')) > 0);
     if may_be_coloured && (text.bytes().any(is_control) || text.contains("[0m")) {
         if let Some(text) = without_colours(text) {
             return Cow::Owned(text);

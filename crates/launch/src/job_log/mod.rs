@@ -121,10 +121,8 @@ struct JobLogReader {
     jobs: Vec<String>,
     /// Whether an earlier job does not show its end.
     is_undecided: bool,
-    /// Whether the lines are those of `gh run view --log`.
-    has_columns: bool,
-    /// The step in its columns.
-    column: String,
+    /// The step in the columns of `gh run view --log`; `None` if there are no columns.
+    column: Option<String>,
     span: (Option<Timestamp>, Option<Timestamp>),
     is_cut: bool,
     baseline: Arc<LogBaseline>,
@@ -153,8 +151,7 @@ fn read(input: ReportInput<'_>) -> Result<InputPart, Diagnostics> {
         job_errors: Vec::new(),
         jobs: vec![String::new()],
         is_undecided: false,
-        has_columns: false,
-        column: String::new(),
+        column: None,
         span: (None, None),
         is_cut: false,
         baseline,
@@ -175,12 +172,12 @@ impl JobLogReader {
         let JobLine { time, column, marks, text } = system::line(self.system, raw);
         self.span = (self.span.0.or(time), time.or(self.span.1));
         if let Some((job, step)) = column {
-            self.has_columns = true;
             if self.jobs.last().is_none_or(|known| known != job) {
                 self.next_job(job);
             }
-            if step != self.column && step != "UNKNOWN STEP" {
-                step.clone_into(&mut self.column);
+            let known = self.column.get_or_insert_default();
+            if step != known && step != "UNKNOWN STEP" {
+                step.clone_into(known);
                 self.step(step, None, time);
             }
         }
@@ -215,7 +212,9 @@ impl JobLogReader {
     fn mark(&mut self, mark: Mark, number: usize, time: Option<Timestamp>) {
         match mark {
             // `gh run view --log` names the steps itself.
-            Mark::Step(_, command) if !self.column.is_empty() => self.current.command = self.current.command.take().or(command),
+            Mark::Step(_, command) if self.column.as_ref().is_some_and(|step| !step.is_empty()) => {
+                self.current.command = self.current.command.take().or(command);
+            }
             Mark::Step(name, command) => self.step(&name, command, time),
             Mark::Command(command) => {
                 let (group, name) = (self.current.group, self.current.name.clone());
@@ -250,7 +249,7 @@ impl JobLogReader {
                 }
             }
             // `gh run view --log` names the jobs itself.
-            Mark::JobStart | Mark::JobName(_) if self.has_columns => {}
+            Mark::JobStart | Mark::JobName(_) if self.column.is_some() => {}
             Mark::JobStart => self.next_job(""),
             Mark::JobName(name) => {
                 if let Some(own) = self.jobs.last_mut() {
@@ -288,7 +287,7 @@ impl JobLogReader {
             name.clone_into(own);
         }
         self.decided = false;
-        self.column.clear();
+        self.column = None;
     }
 
     fn end_step(&mut self) {

@@ -206,7 +206,9 @@ fn jobs_of_a_matrix_are_joined_with_their_reports() {
     };
     for versions in [["3.11", "3.12"], ["3.12", "3.11"]] {
         let mut merger = LaunchMerger::default();
-        versions.into_iter().for_each(|version| merger.add(&report(version)).unwrap());
+        for version in versions {
+            merger.add(&report(version)).unwrap();
+        }
         merger.add(&Source::new("run.log", MATRIX.map(matrix_job).concat())).unwrap();
         let launch = merger.finish();
         let own = versions.map(|version| format!("test ({version}, ubuntu)"));
