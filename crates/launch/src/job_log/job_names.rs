@@ -4,7 +4,7 @@ use super::super::attributes;
 use super::super::part::InputPart;
 use super::JOB;
 
-/// Names the jobs of logs that do not name them: a case of one of several logs has to be told from those of the others.
+/// Names the jobs of logs that do not name them: a case of one of several logs has to be distinguished from those of the others.
 pub(in super::super) fn name_jobs(logs: &mut [InputPart]) {
     let are_several = logs.len() > 1;
     for part in logs {

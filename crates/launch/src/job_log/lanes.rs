@@ -7,12 +7,12 @@
 //! | pnpm | `packages/cart test: text` |
 //! | Jenkins, parallel branches | `[unit] text` |
 //!
-//! A prefix counts only after the runner has said that it runs: `src/cart.c: text` is no task.
+//! A prefix counts only after the runner has said that it runs: `src/cart.c: text` is not the line of a task.
 
 use super::scan::{Scanned, Scanner};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum number of tasks that are read apart.
+/// The maximum number of tasks that are read separately.
 const MAX_LANES: usize = 1000;
 
 /// A runner of several tasks.
