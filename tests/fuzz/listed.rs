@@ -26,7 +26,10 @@ const OWN: &[(&str, &str)] = &[
     ("crates/adapters/src/agent/workdir/confine/mod.rs", "bounds that this program wrote on its own command line"),
     ("crates/adapters/src/agent/workdir/mod.rs", "only whether what a tool printed is UTF-8"),
     ("crates/adapters/src/agent/workdir/paths.rs", "only whether a file of the working directory is UTF-8"),
-    ("crates/adapters/src/workspace/code.rs", "files of a checkout, as text whatever they are; `code` has a property test of any text"),
+    (
+        "crates/adapters/src/workspace/code.rs",
+        "files of a checkout, as text whatever they are; `code` has a property test of any text",
+    ),
     ("crates/adapters/src/workspace/isolated.rs", "names of files as git reports them"),
     ("crates/adapters/src/audit/log.rs", "lines whose place in the chain is compared; anything but an entry breaks it"),
     ("src/cli/policy_args.rs", "a value on the command line"),

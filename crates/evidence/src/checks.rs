@@ -439,7 +439,11 @@ fn expansion(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
         return None;
     }
     let (mut values, mut next) = (Vec::new(), at + 1);
+    let mut computed = Vec::new();
     while let Some(said) = text(next).filter(|_| next < at + 6) {
+        if said.starts_with("Which is:") {
+            computed.push(values.len());
+        }
         match said.strip_prefix("Which is:") {
             Some(value) => match values.last_mut() {
                 Some(last) => value.trim().clone_into(last),
@@ -450,7 +454,11 @@ fn expansion(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
         }
         next += 1;
     }
-    let [expected, found] = <[String; 2]>::try_from(values).ok()?;
+    let [mut expected, mut found] = <[String; 2]>::try_from(values).ok()?;
+    // The literal is what is expected, in either order.
+    if computed == [1] {
+        std::mem::swap(&mut expected, &mut found);
+    }
     Some((Check { kind: CheckKind::Equal, expected, found, line: lines[at].id.clone() }, next - at))
 }
 
@@ -506,6 +514,7 @@ mod tests {
         checks("AssertionError: expected [ 1 ] to deeply equal [ 2 ]", (Equal, "[ 2 ]", "[ 1 ]"));
         checks("AssertionError: expected 9 to be less than 5", (Order, "less than 5", "9"));
         checks("Expected equality of these values:\n  3\n  total()\n    Which is: 4", (Equal, "3", "4"));
+        checks("Expected equality of these values:\n  total()\n    Which is: 4\n  3", (Equal, "3", "4"));
         checks("  REQUIRE( total() == 3 )\nwith expansion:\n  4 == 3", (Equal, "3", "4"));
         checks("Assert.Equal() Failure\nExpected: 3\nActual:   4", (Equal, "3", "4"));
         checks("  Expected: 3\n  But was:  4", (Equal, "3", "4"));

@@ -386,6 +386,13 @@ mod tests {
     }
 
     #[test]
+    fn the_cause_of_an_error_of_node_stands_first() {
+        let error = "Error: cannot load\n    at load (/app/src/load.js:5:9)\n    at Object.<anonymous> (/app/test/load.test.js:3:3) {\n  [cause]: TypeError: no path\n      at read (/app/src/read.js:2:7)\n      at load (/app/src/load.js:3:5)\n}";
+        let found = reader().read(FailureTexts { error, ..FailureTexts::default() });
+        assert_eq!((found.frames[0].path.as_str(), found.frames[0].trace), ("/app/src/read.js", 0));
+    }
+
+    #[test]
     fn a_place_above_the_message_is_that_of_the_stack() {
         let error = "  1) test zip (ShopTest)\n     test/shop_test.exs:6\n     ** (KeyError) key :zip not found in: nil\n     stacktrace:\n       (shop 0.1.0) lib/shop.ex:3: Shop.zip/1\n       test/shop_test.exs:6: (test)\n";
         let found = reader().read(FailureTexts { error, ..FailureTexts::default() });

@@ -173,7 +173,11 @@ pub(super) fn read_line(line: &str, function_above: Option<&str>) -> Option<Fram
         }
         return None;
     }
-    if text.starts_with("Caused by:") || text.starts_with("Suppressed:") || text.starts_with("Wrapped by:") {
+    if text.starts_with("Caused by:")
+        || text.starts_with("Suppressed:")
+        || text.starts_with("Wrapped by:")
+        || text.starts_with("[cause]: ")
+    {
         return Some(FrameLine::Cause);
     }
     if text.starts_with("Traceback (most recent") || text.starts_with("stack backtrace:") || text.starts_with("[stacktrace]") {
