@@ -1,8 +1,9 @@
 //! `asterisk ci`.
 
 use super::run::{exit_of, failed_gates, on_interrupt, print_failed_gates, print_failed_rules, with_failed_rules};
+use super::run_screen::{self, ScreenParts};
 use super::run_view::{self, LiveView};
-use super::{FormatArg, GlobalArgs, ProjectArgs, run_table};
+use super::{FormatArg, GlobalArgs, ProjectArgs};
 use crate::exit::Exit;
 use crate::ui::{Colour, OutputFormat, Ui};
 use asterisk_base::environment::Variables;
@@ -239,7 +240,7 @@ impl CiOutput<'_> {
     /// Writes the output files.
     fn write(&self, output: &Path) -> Result<OutDir, SessionError> {
         let error = |source| SessionError::Write { path: output.display().to_string(), source };
-        let dir = OutDir::create(output).map_err(error)?;
+        let dir = OutDir::create_ignored(output).map_err(error)?;
         let json = |value: &Value| format!("{value:#}\n");
         let files = [
             ("summary.md", ci_summary(self.report, self.failed, SummarySize::JOB)),
@@ -267,7 +268,7 @@ impl CiOutput<'_> {
         } else {
             // Uncoloured, since workflow commands are only recognised in plain text.
             let plain = Ui::new(self.ui.environment(), Colour::Never, OutputFormat::Pretty).in_job(self.system);
-            for line in run_table::lines(&plain, self.report, result) {
+            for line in run_screen::lines(&plain, self.report, result, ScreenParts::default()) {
                 plain.out(&line);
             }
         }

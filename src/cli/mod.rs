@@ -38,7 +38,7 @@ mod report;
 mod review;
 mod run;
 mod run_observe;
-mod run_table;
+mod run_screen;
 mod run_view;
 mod run_watch;
 mod save;

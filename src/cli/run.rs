@@ -3,7 +3,7 @@
 use super::policy_args::{CheckpointStore, PolicyArgs};
 use super::report::FilesArg;
 use super::run_observe;
-use super::run_table;
+use super::run_screen::{self, ScreenParts};
 use super::run_view::{self, LiveView};
 use super::run_watch::{self, WatchedTexts};
 use super::{FormatArg, GlobalArgs, ParallelArg, PortalArgs, ProjectArgs};
@@ -135,6 +135,9 @@ pub(super) struct RunArgs {
     /// `causes_by_defect.CODE`.
     #[arg(long, value_name = "EXPR")]
     fail_on: Vec<String>,
+    /// List the cases below the causes.
+    #[arg(long = "cases")]
+    list_cases: bool,
     #[command(flatten)]
     format: FormatArg,
 }
@@ -192,6 +195,8 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
         team: args.team.clone(),
     };
     let gates = args.fail_on.clone();
+    let example = args.resume.is_none() && args.launch.is_none() && args.input.is_empty();
+    let parts = ScreenParts { cases: args.list_cases, example };
     let (follow, pin, migrate, resume, budget) = (args.watch, args.pin, args.migrate, args.resume.clone(), args.budget);
     let spec = resume.is_none().then(|| spec(args, global.environment.input(), parallel, durability)).transpose()?;
     let go = |current: Option<&CurrentProject>| match (&resume, &spec, current) {
@@ -220,6 +225,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
         silent: run_observe::take_stdout(&wanted),
         store_flag: &store_flag,
         gates: &gates,
+        parts,
     };
     conclude(ui, &session, result?, &ending)
 }
@@ -276,6 +282,7 @@ struct RunEnding<'a> {
     /// The `--store` flag of commands that are suggested.
     store_flag: &'a str,
     gates: &'a [String],
+    parts: ScreenParts,
 }
 
 /// Rejects flags that do not apply to this way of running or resuming.
@@ -411,7 +418,7 @@ pub(super) fn on_interrupt(environment: &Environment, stop: &Arc<AtomicBool>, wa
 
 /// Writes the report, prints the result unless standard output is an observer's, and prints how to continue.
 fn conclude(ui: &Ui, session: &Session, mut result: RunResult, ending: &RunEnding<'_>) -> Result<Exit, SessionError> {
-    let RunEnding { interrupted, silent, store_flag, gates } = *ending;
+    let RunEnding { interrupted, silent, store_flag, gates, parts } = *ending;
     if result.cases.is_empty() {
         ui.note(if result.launch.gaps.is_empty() {
             "no failures in this launch: nothing to analyse"
@@ -427,7 +434,7 @@ fn conclude(ui: &Ui, session: &Session, mut result: RunResult, ending: &RunEndin
     match ui.format() {
         _ if silent => {}
         OutputFormat::Json => ui.json(&result.summary()),
-        OutputFormat::Pretty => run_table::print(ui, &report, &result),
+        OutputFormat::Pretty => run_screen::print(ui, &report, &result, parts),
     }
     for gap in &result.launch.gaps {
         ui.note(&format!("warning: the launch is incomplete: {gap}"));

@@ -1,6 +1,7 @@
 //! `asterisk status`.
 
-use super::{FormatArg, GlobalArgs, ProjectArgs, nothing_yet, run_table, run_view};
+use super::run_screen::ScreenParts;
+use super::{FormatArg, GlobalArgs, ProjectArgs, nothing_yet, run_screen, run_view};
 use crate::exit::Exit;
 use crate::ui::{OutputFormat, Ui};
 use asterisk_report as report;
@@ -33,7 +34,7 @@ pub(super) fn status(global: &GlobalArgs, args: &StatusArgs) -> Result<Exit, Ses
             let (report, diagnostics) = report::build(&result, || Ok(None))?;
             ui.diagnostics(&diagnostics);
             damaged |= diagnostics.has_errors();
-            run_table::print(ui, &report, &result);
+            run_screen::print(ui, &report, &result, ScreenParts { cases: true, example: false });
             waiting(ui, &result)?;
             run_view::tokens(ui, &result);
             if matches!(result.status, WalkStatus::Paused | WalkStatus::Running) {

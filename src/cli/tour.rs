@@ -53,8 +53,8 @@ const CASE: &str = "880201";
 
 const STEPS: &[TourStep] = &[
     TourStep {
-        says: "This analyses a launch with failed tests. Each line is a failure: its kind, whose defect it is, the confidence, and what to \
-               do next. Analyse your own reports with `asterisk run --input junit.xml`, and in CI with `asterisk ci`.",
+        says: "This analyses a launch with failed tests. Each entry is a cause of failures: what happened, in how many tests, whose defect \
+               it is, the confidence, where, and what to do next. Analyse your own reports with `asterisk run --input junit.xml`, and in CI with `asterisk ci`.",
         edits: &[],
         command: &["run"],
         prints: "report: ",

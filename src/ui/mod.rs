@@ -13,6 +13,7 @@ mod progress;
 mod style;
 mod table;
 mod usage;
+mod wrap;
 
 pub use clean::{Printed, plain};
 pub use colour::Colour;
@@ -22,6 +23,7 @@ pub use line::{Assist, Candidate, Hint, LineEditor, SyntaxClass, TypedLine};
 pub use progress::Progress;
 pub use style::{Painted, TextStyle};
 pub use table::{CellPaint, Table};
+pub use wrap::{unbroken, wrapped};
 
 use anstream::{AutoStream, ColorChoice};
 use asterisk_base::environment::{Environment, OutputStream};
@@ -168,6 +170,11 @@ impl Ui {
     /// A progress bar on stderr; hidden without a terminal and for JSON output.
     pub fn progress(&self, total: usize) -> Progress {
         Progress::new(total, self.format == OutputFormat::Pretty && self.on_terminal())
+    }
+
+    /// Whether the output may become part of the log of a CI job, where nobody enters the commands that a hint suggests.
+    pub fn is_in_job(&self) -> bool {
+        self.job.is_some()
     }
 
     /// Whether notes go to a terminal.

@@ -319,6 +319,7 @@ impl ActionRun {
             ["inputs", name] => self.inputs.get(name).unwrap_or_else(|| panic!("{expression}")).clone(),
             ["steps", step, "outputs", name] => self.outputs.get(step).and_then(|all| all.get(name)).cloned().unwrap_or_default(),
             ["github", name @ ("workflow" | "job" | "run_id" | "run_attempt")] => name.to_owned(),
+            ["toJSON(matrix)"] => "{\n  \"os\": \"linux\",\n  \"shard\": 2\n}".to_owned(),
             _ => panic!("unknown: {expression}"),
         }
     }
@@ -335,21 +336,27 @@ impl ActionRun {
         out + rest
     }
 
-    /// Conditions are comparisons with a text, joined by `&&`.
+    /// Conditions are `always()` and comparisons with a text, joined by `&&`. Without `always()`, all steps so far must have succeeded.
     fn holds(&self, condition: &str) -> bool {
-        condition.split("&&").all(|part| {
-            let (equal, (left, right)) = match part.split_once("==") {
-                Some(sides) => (true, sides),
-                None => (false, part.split_once("!=").unwrap()),
-            };
-            (self.value(left) == right.trim().trim_matches('\'')) == equal
-        })
+        let mut parts: Vec<&str> = condition.split("&&").collect();
+        let conditions = parts.len();
+        parts.retain(|part| part.trim() != "always()");
+        let is_reached = parts.len() < conditions || self.last.is_none_or(|code| code == 0);
+        is_reached
+            && parts.into_iter().all(|part| {
+                let (equal, (left, right)) = match part.split_once("==") {
+                    Some(sides) => (true, sides),
+                    None => (false, part.split_once("!=").unwrap()),
+                };
+                (self.value(left) == right.trim().trim_matches('\'')) == equal
+            })
     }
 
     fn run(mut self) -> Self {
         let action = yaml("action.yml");
         for step in action["runs"]["steps"].as_array().unwrap() {
-            if step["if"].as_str().is_some_and(|condition| !self.holds(condition)) {
+            // A step without a condition runs if all before it succeeded.
+            if !self.holds(step["if"].as_str().unwrap_or("github.job == 'job'")) {
                 continue;
             }
             if let Some(uses) = step["uses"].as_str() {
@@ -401,9 +408,6 @@ impl ActionRun {
                     .map(|(name, value)| (name.to_owned(), value.to_owned()));
                 self.outputs.insert(id.to_owned(), outputs.collect());
             }
-            if ran.code != Some(0) {
-                break;
-            }
         }
         self
     }
@@ -425,8 +429,16 @@ fn the_action_runs_uploads_and_fails_by_its_gates() {
     assert_eq!((outputs["failures"].as_str(), outputs["exit-code"].as_str()), ("1", "0"));
     assert!(ran.project.read(".summary").starts_with("## 1 cause of 1 failed test"));
     let used: Vec<&str> = ran.used.iter().map(|used| used.split('@').next().unwrap()).collect();
-    assert_eq!(used, ["actions/cache", "github/codeql-action/upload-sarif", "actions/upload-artifact"]);
-    assert!(ran.used[1].contains("sarif_file=app/asterisk-report/causes.sarif"), "{:?}", ran.used);
+    let (restored, saved) = ("actions/cache/restore", "actions/cache/save");
+    assert_eq!(used, [restored, saved, "github/codeql-action/upload-sarif", "actions/upload-artifact"]);
+    // A cache that was saved is restored by the next run of that job.
+    let with_key = |used: &str| used.split("key=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    let (restore, key) = (&ran.used[0], with_key(&ran.used[1]));
+    assert_eq!(with_key(restore), key);
+    let prefix = key.strip_suffix("run_id-run_attempt").unwrap();
+    assert!(restore.ends_with(&format!("restore-keys={prefix}")) && prefix.starts_with("asterisk-workflow-job-"), "{restore}");
+    assert!(key.len() < 512 && !key.contains([',', '\n', '"']), "{key}");
+    assert!(ran.used[2].contains("sarif_file=app/asterisk-report/causes.sarif"), "{:?}", ran.used);
     assert!(ran.project.root().join("app/asterisk-report/causes.sarif").is_file());
     for (name, output) in yaml("action.yml")["outputs"].as_object().unwrap() {
         assert!(!ran.filled(output["value"].as_str().unwrap()).is_empty(), "{name}");
@@ -435,6 +447,9 @@ fn the_action_runs_uploads_and_fails_by_its_gates() {
     let ran = with(&[("paths", "my reports\n"), ("fail-on", "causes > 5\ncauses > 0 && failures == 1\n"), ("history", "false")]);
     assert_eq!(ran.last, Some(1));
     assert_eq!(ran.used.len(), 1, "the report is uploaded all the same: {:?}", ran.used);
+    let ran = with(&[("fail-on", "causes > 0"), ("upload-report", "false")]);
+    let used: Vec<&str> = ran.used.iter().map(|used| used.split('@').next().unwrap()).collect();
+    assert_eq!((ran.last, used), (Some(1), vec![restored, saved]), "the history of a job that fails is saved");
     let ran = with(&[("paths", "$(touch owned)")]);
     assert_ne!(ran.last, Some(0));
     assert!(!ran.project.root().join("app/owned").exists());

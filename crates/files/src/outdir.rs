@@ -26,6 +26,17 @@ impl OutDir {
         Ok(Self { root: root.to_owned() })
     }
 
+    /// [`OutDir::create`]; version control ignores a directory that this creates, or the directory `.asterisk` that it is in.
+    pub fn create_ignored(root: &Path) -> io::Result<Self> {
+        let ignored = root.ancestors().find(|dir| dir.file_name().is_some_and(|name| name == ".asterisk")).unwrap_or(root);
+        let is_new = ignored.symlink_metadata().is_err();
+        let made = Self::create(root)?;
+        if is_new {
+            Self::open(ignored).write(".gitignore", "*\n")?;
+        }
+        Ok(made)
+    }
+
     /// Opens a directory exclusive to the run, creating it if missing. Access by others is removed; a link, or a directory of another
     /// owner, is an error.
     pub fn private(root: &Path) -> io::Result<Self> {
@@ -166,6 +177,20 @@ fn private() -> fs::OpenOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_directory_that_is_created_is_ignored() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let ignored = |path: &str| fs::read_to_string(dir.path().join(path).join(".gitignore")).is_ok_and(|text| text == "*\n");
+        for path in [".asterisk/investigations", "out", "own"] {
+            if path == "own" {
+                fs::create_dir(dir.path().join(path)).expect("made");
+            }
+            OutDir::create_ignored(&dir.path().join(path)).expect("made");
+        }
+        assert!(ignored(".asterisk") && ignored("out"));
+        assert!(!ignored(".asterisk/investigations") && !ignored("own") && !ignored("."));
+    }
 
     #[test]
     fn files_are_private_and_stay_below_the_root() {

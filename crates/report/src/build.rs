@@ -12,7 +12,7 @@ use asterisk_diag::{Diagnostic, Diagnostics};
 use asterisk_pipeline::Pipeline;
 use asterisk_session::{CaseResult, RunResult, SessionError};
 use asterisk_store::KnownHistory;
-use asterisk_walk::{RuleFailures, WalkStatus};
+use asterisk_walk::{Plan, RuleFailures, WalkStatus};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,6 +47,9 @@ pub struct RunReport {
     pub causes: Vec<Cause>,
     /// The cases, in the order of the launch.
     pub cases: CaseReports,
+    /// The colour of each defect type that has one, by its code.
+    #[serde(skip)]
+    pub(super) colours: BTreeMap<String, String>,
 }
 
 /// The parts of a report that templates refer to.
@@ -188,6 +191,7 @@ pub(super) fn build_of(
         failed_rules: result.failed_rules.clone(),
         causes,
         cases,
+        colours: colours(&result.plan),
     };
     Ok((report, found))
 }
@@ -239,6 +243,13 @@ fn case_report(result: &RunResult, case: &CaseResult, found: &mut Diagnostics) -
         error: case.error(),
         notes: result.notes_on(&case.case.id).iter().map(|note| note.message.clone()).collect(),
     }
+}
+
+/// The colours of the defect types, by code.
+fn colours(plan: &Plan) -> BTreeMap<String, String> {
+    let defects = plan.taxonomy.view().map(|taxonomy| taxonomy.json()["defects"].take()).unwrap_or_default();
+    let defects = defects.as_object().into_iter().flatten();
+    defects.filter_map(|(code, defect)| Some((code.clone(), defect["colour"].as_str()?.to_owned()))).collect()
 }
 
 fn nodes(pipeline: &Pipeline) -> Vec<NodeReport> {
@@ -308,5 +319,6 @@ pub(super) fn report_of(cases: Vec<CaseReport>) -> RunReport {
         failed_rules: RuleFailures::default(),
         causes,
         cases: reports,
+        colours: BTreeMap::new(),
     }
 }

@@ -1,6 +1,7 @@
 //! Groups cases by cause: those with the same root are one, and one that follows from another is linked to it.
 
 use super::cases::{CaseBrief, CaseReports};
+use super::excerpt::FailureExcerpt;
 use super::finding::CaseFinding;
 use super::timeline::CauseHistory;
 use serde::Serialize;
@@ -28,6 +29,9 @@ pub struct Cause {
     pub components: Vec<String>,
     /// Occurrences in other launches.
     pub seen: CauseHistory,
+    /// The texts of the failure of its representative case, for pages that show them.
+    #[serde(skip)]
+    pub(super) excerpt: FailureExcerpt,
 }
 
 /// Groups cases by cause: those with most cases first, then in the order of the launch. Each cause comes with the index of its

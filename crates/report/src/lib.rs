@@ -3,7 +3,7 @@
 //! ```text
 //! build, make, write                   builds the report of a run and writes its pages
 //! case, cases, finding                 the part about one case; all cases, in memory or in a file
-//! causes, identity                     cases grouped by cause
+//! causes, identity, excerpt            cases grouped by cause, with the texts of one of them
 //! regression, over_time, timeline      comparisons with earlier launches
 //! queue, push, issues, gate            what needs review, what may be pushed, issue drafts, gates of CI
 //! markdown, html, csv, ci_summary      renderings for people
@@ -20,6 +20,7 @@ mod causes;
 mod ci_summary;
 mod csv;
 mod diff;
+mod excerpt;
 mod finding;
 mod gate;
 mod html;

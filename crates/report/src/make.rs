@@ -1,13 +1,16 @@
 //! Builds the report of a run and writes its pages, for all front ends.
 
 use super::build::{RunReport, build};
+use super::excerpt::add_excerpts;
 use super::write::Pages;
 use asterisk_diag::Diagnostics;
 use asterisk_session::{RunResult, Session, SessionError};
 
 /// The report of a run, with its history if it is recorded, and diagnostics about results of the summary script.
 pub fn of_run(session: &Session, result: &RunResult) -> Result<(RunReport, Diagnostics), SessionError> {
-    build(result, || result.recorded.then(|| session.knowledge()?.history(&result.run)).transpose())
+    let (mut report, found) = build(result, || result.recorded.then(|| session.knowledge()?.history(&result.run)).transpose())?;
+    add_excerpts(&mut report.causes, result);
+    Ok((report, found))
 }
 
 /// The pages of a report.

@@ -14,6 +14,7 @@ use asterisk_walk::{Failure, Name, Plan, RuleFailures, TokenUsage, WalkState, Wa
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -159,6 +160,14 @@ impl RunResult {
     /// Visits every case in the order of the launch, up to the first error.
     pub fn each(&self, visit: impl FnMut(&CaseResult) -> Result<(), SessionError>) -> Result<(), SessionError> {
         self.each_of(true, visit)
+    }
+
+    /// A case as the launch has it; `None` if there is none of that id, or if it cannot be read.
+    pub fn case(&self, id: &str) -> Option<Cow<'_, Case>> {
+        match &self.cases.stored {
+            None => self.cases.kept.iter().map(|kept| &kept.case).find(|case| case.id == id).map(Cow::Borrowed),
+            Some(stored) => stored.store.case(&self.run, id).ok().map(Cow::Owned),
+        }
     }
 
     /// [`RunResult::each`]; with `summarised`, the summary script is evaluated too.

@@ -47,7 +47,7 @@ impl Session {
     /// Checks that files can be written, before anything is walked.
     pub(super) fn check_output(&self) -> Result<(), SessionError> {
         let failed = |source| SessionError::Write { path: self.setup.out.display().to_string(), source };
-        OutDir::create(&self.setup.out).and_then(|dir| dir.probe()).map_err(failed)
+        OutDir::create_ignored(&self.setup.out).and_then(|dir| dir.probe()).map_err(failed)
     }
 
     /// Writes the event log of the run from the journal, and a directory for every case except those that `rested`. Returns, by

@@ -4,6 +4,7 @@ use super::run_settings::{RunSettings, manifests, settings_of, text};
 use super::{Session, SessionError, case_named};
 use asterisk_base::environment::Variables;
 use asterisk_base::model::Hash;
+use asterisk_files::OutDir;
 use asterisk_project::{AnswererNames, LinkSettings, Project, ProjectManifest};
 use asterisk_script::probe::Probes;
 use asterisk_store::{Durability, Store, StoreError};
@@ -48,6 +49,10 @@ impl Session {
 
     /// Opens the store for writing, or creates it.
     pub(super) fn open_store(&self, durability: Durability) -> Result<Store, SessionError> {
+        if let Some(dir) = self.setup.store.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+            // The store reports what prevents it.
+            drop(OutDir::create_ignored(dir));
+        }
         Ok(Store::open(&self.setup.store, durability)?.with_failpoint(self.setup.environment.variables()))
     }
 

@@ -72,6 +72,11 @@ const DEFECT: Form = Form {
         ),
         FormKey::new("undecided", ValueForm::Bool, "Whether the defect is not decided yet."),
         FormKey::required("category", ValueForm::Name("categories"), "The category, unless evidence supports another."),
+        FormKey::new(
+            "colour",
+            ValueForm::Word(&["red", "orange", "olive", "teal", "sky", "blue", "purple", "pink", "grey"]),
+            "Its colour in reports; grey without one.",
+        ),
     ],
     ..Form::PLAIN
 };

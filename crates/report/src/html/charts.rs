@@ -3,8 +3,6 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Number of distinct colours; further categories share the last one.
-const COLOURS: usize = 8;
 /// Number of columns in the histogram of confidences: tenths from 0 to 1.
 const TENTHS: usize = 10;
 
@@ -21,8 +19,6 @@ pub(super) struct Bar {
     pub(super) percent: f64,
     /// Length in percent of the longest bar.
     pub(super) length: f64,
-    /// Index of the colour.
-    pub(super) colour: usize,
 }
 
 /// Bars of counts, the longest first.
@@ -31,15 +27,14 @@ pub(super) fn bars(counts: &BTreeMap<String, usize>, means: impl Fn(&str) -> Str
     let most = counts.values().copied().max().unwrap_or(0);
     let mut counts: Vec<(&String, usize)> = counts.iter().map(|(name, count)| (name, *count)).collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let bar = |(index, (name, count)): (usize, (&String, usize))| Bar {
+    let bar = |(name, count): (&String, usize)| Bar {
         name: name.clone(),
         means: means(name),
         count: count as u64,
         percent: percent(count as u64, all as u64),
         length: percent(count as u64, most as u64),
-        colour: index.min(COLOURS - 1),
     };
-    counts.into_iter().enumerate().map(bar).collect()
+    counts.into_iter().map(bar).collect()
 }
 
 /// The parts of a whole: all entries of the source but the sum (`total`).
@@ -47,15 +42,14 @@ pub(super) fn parts(totals: &BTreeMap<String, u64>) -> Vec<Bar> {
     let parts: Vec<(&String, u64)> =
         totals.iter().filter(|(name, count)| *name != "total" && **count > 0).map(|(name, count)| (name, *count)).collect();
     let all: u64 = parts.iter().map(|(_, count)| *count).sum();
-    let bar = |(index, (name, count)): (usize, (&String, u64))| Bar {
+    let bar = |(name, count): (&String, u64)| Bar {
         name: name.clone(),
         means: String::new(),
         count,
         percent: percent(count, all),
         length: percent(count, all),
-        colour: index.min(COLOURS - 1),
     };
-    parts.into_iter().enumerate().map(bar).collect()
+    parts.into_iter().map(bar).collect()
 }
 
 /// Distribution of confidences.

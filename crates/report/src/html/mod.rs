@@ -1,11 +1,10 @@
 //! The report as a single page: `report.html`, self-contained, readable without a network and without scripts.
 //!
-//! The page is a template (`page.html`, with `parts.html`): [`view`] selects and limits the content, [`graph`] and [`charts`] compute
-//! layouts, and the template renders them. Unlike prompt templates it escapes all values for HTML, so it has an environment of its own.
+//! The page is a template (`page.html`, with `parts.html`): [`view`] selects and limits the content, [`charts`] computes layouts, and the
+//! template renders them. Unlike prompt templates it escapes all values for HTML, so it has an environment of its own.
 //! Foreign text never occurs in a style, a script or an address.
 
 mod charts;
-mod graph;
 mod over_time;
 mod view;
 
@@ -58,10 +57,26 @@ fn environment() -> Result<Environment<'static>, Error> {
     Ok(environment)
 }
 
-/// Writes a value: cleaned, then escaped.
+/// Writes a value: cleaned, then escaped. Slashes are not escaped, which would make paths several times as long.
 fn formatter(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     match value.as_str() {
-        Some(text) if !value.is_safe() => escape_formatter(out, state, &Value::from(clean(text))),
+        Some(text) if !value.is_safe() => {
+            let text = clean(text);
+            let parts = text.split_inclusive(['&', '<', '>', '"', '\'']);
+            let written = parts.into_iter().try_for_each(|part| {
+                let escaped = match part.as_bytes().last() {
+                    Some(b'&') => "&amp;",
+                    Some(b'<') => "&lt;",
+                    Some(b'>') => "&gt;",
+                    Some(b'"') => "&quot;",
+                    Some(b'\'') => "&#39;",
+                    _ => return out.write_str(part),
+                };
+                out.write_str(&part[..part.len() - 1])?;
+                out.write_str(escaped)
+            });
+            Ok(written?)
+        }
         _ => escape_formatter(out, state, value),
     }
 }

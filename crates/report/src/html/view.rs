@@ -1,30 +1,30 @@
 //! Content of the page, with limits that keep the page of any launch readable and small.
 
 use super::charts::{Bar, Histogram, bars, histogram, parts};
-use super::graph::{Graph, graph};
 use super::over_time::{CausePast, OverTimeSection};
 use crate::build::{ReportHead, RunReport};
 use crate::case::{CaseReport, ReportTransition};
-use crate::cases::{CaseBrief, MAX_DETAILED};
 use crate::causes::Cause;
+use crate::excerpt::{FailureExcerpt, MAX_EXCERPTS};
+use crate::finding::CaseFinding;
 use crate::queue::QueuedReview;
 use crate::text::short;
 use asterisk_base::clock::Timestamp;
 use asterisk_diag::counted;
-use asterisk_walk::WalkStatus;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
-/// Maximum number of causes with a card.
-const MAX_CARDS: usize = 60;
-/// Maximum number of causes in the list at the top.
-const MAX_LISTED: usize = 300;
-/// Maximum number of cases listed in a card.
-const MAX_NAMED_CASES: usize = 25;
+/// Maximum number of causes, and of cases without one.
+const MAX_PANELS: usize = MAX_EXCERPTS;
+/// Maximum number of causes with all details: evidence, rules, and the decisions of a case.
+const MAX_DETAILED: usize = 100;
+/// Maximum number of cases listed in all causes together, and in any of them.
+const MAX_NAMED_CASES: usize = 2000;
+const MAX_NAMED_OF_CAUSE: usize = 200;
 /// Maximum number of entries of the review queue.
 const MAX_QUEUED: usize = 40;
-/// Maximum number of rows in the table of cases.
-const MAX_ROWS: usize = 2000;
+/// The colour of a defect type without one.
+const NO_COLOUR: &str = "grey";
 
 /// The page.
 #[derive(Debug, Serialize)]
@@ -35,32 +35,30 @@ pub(super) struct HtmlPage<'r> {
     run_at: String,
     launch_at: Option<String>,
     duration: Option<String>,
+    /// What the filters offer.
+    defect_choices: Vec<FilterChoice<'r>>,
+    owner_choices: Vec<FilterChoice<'r>>,
+    causes: Vec<Panel<'r>>,
+    /// Total number of causes.
+    all_causes: usize,
+    /// Number of causes on the page.
+    listed: usize,
+    /// The cases that belong to no cause.
+    others: Vec<Panel<'r>>,
+    /// Their total number.
+    all_others: usize,
+    /// The review queue, most uncertain and most frequent first.
+    queue: Vec<QueuedReview>,
+    /// Number of entries of the queue that are not listed.
+    unqueued: usize,
+    over: Option<OverTimeSection<'r>>,
     tiles: Vec<Tile>,
     tests: Vec<Bar>,
     defects: Vec<Bar>,
     categories: Vec<Bar>,
     confidence: Histogram,
-    over: Option<OverTimeSection<'r>>,
-    /// The review queue, most uncertain and most frequent first.
-    queue: Vec<QueuedRow>,
-    /// Number of entries of the queue that are not listed.
-    unqueued: usize,
-    causes: Vec<Card<'r>>,
-    /// Total number of causes.
-    all_causes: usize,
-    /// Number of causes with a card.
-    cards: usize,
-    rows: Vec<CaseRow<'r>>,
-    details: Vec<Detail<'r>>,
-}
-
-/// An entry of the review queue.
-#[derive(Debug, Serialize)]
-struct QueuedRow {
-    #[serde(flatten)]
-    entry: QueuedReview,
-    /// Whether its cause has a card.
-    has_card: bool,
+    /// The colour of each defect type of the launch.
+    colours: BTreeMap<&'r str, &'r str>,
 }
 
 /// A headline figure.
@@ -71,20 +69,41 @@ struct Tile {
     hint: String,
 }
 
-/// A cause.
+/// A value that a filter selects.
+#[derive(Debug, PartialEq, Serialize)]
+struct FilterChoice<'r> {
+    value: &'r str,
+    label: &'r str,
+    /// The number of failures that have it.
+    count: usize,
+}
+
+/// A cause, or a case that belongs to none.
 #[derive(Debug, Serialize)]
-struct Card<'r> {
-    #[serde(flatten)]
-    cause: &'r Cause,
-    colour: usize,
-    confidence: Option<f64>,
+struct Panel<'r> {
+    id: String,
+    /// The cause; nothing for a case without one.
+    cause: Option<&'r Cause>,
+    title: &'r str,
+    finding: &'r CaseFinding,
+    colour: &'r str,
+    /// Who owns it: the owners of the code, else the component.
+    whose: Vec<&'r str>,
+    /// Where the failure points at: `file:line`.
+    place: Option<String>,
+    excerpt: Option<&'r FailureExcerpt>,
     evidence: Vec<EvidenceItem<'r>>,
+    reasons: &'r [crate::finding::DefectReason],
     named: Vec<NamedCase<'r>>,
     /// Number of cases not listed.
     unnamed: usize,
-    graph: Option<Graph>,
     review: Option<String>,
     past: Option<CausePast>,
+    /// The case that represents it.
+    case: Option<&'r CaseReport>,
+    status: &'static str,
+    turns: Vec<TransitionText<'r>>,
+    context: Vec<(&'r str, String)>,
 }
 
 /// A piece of evidence: its place, and its text.
@@ -94,41 +113,14 @@ struct EvidenceItem<'r> {
     text: &'r str,
 }
 
-/// A case in a card.
+/// A case of a cause.
 #[derive(Debug, Serialize)]
 struct NamedCase<'r> {
     id: &'r str,
     name: &'r str,
     suite: &'r str,
     follows: &'r str,
-    /// Index of its details, if they are on the page.
-    detail: Option<usize>,
-}
-
-/// A case in the table.
-#[derive(Debug, Serialize)]
-struct CaseRow<'r> {
-    #[serde(flatten)]
-    named: NamedCase<'r>,
-    cause: Option<usize>,
-    defect: &'r str,
-    category: &'r str,
-    component: &'r str,
-    confidence: Option<f64>,
-    path: &'r [String],
-    status: &'static str,
-}
-
-/// The decisions of a case.
-#[derive(Debug, Serialize)]
-struct Detail<'r> {
-    number: usize,
-    case: &'r CaseReport,
-    cause: Option<usize>,
-    status: &'static str,
-    turns: Vec<TransitionText<'r>>,
-    context: Vec<(&'r str, String)>,
-    graph: Option<Graph>,
+    notes: &'r [String],
 }
 
 /// A transition in words.
@@ -144,84 +136,139 @@ impl<'r> HtmlPage<'r> {
         let launch = &report.launch;
         let number = launch.number.map_or(String::new(), |number| format!(" #{number}"));
         let meant: BTreeMap<&str, &str> = report.cases.iter().map(|case| (&*case.defect_type, &*case.defect_name)).collect();
-        let defects = bars(&report.totals.by_defect_type, |code| meant.get(code).copied().unwrap_or_default().to_owned());
-        let colours: BTreeMap<String, usize> = defects.iter().map(|bar| (bar.name.clone(), bar.colour)).collect();
-        let cases: HashMap<&str, usize> = report.cases.iter().enumerate().map(|(index, case)| (&*case.case, index)).collect();
-        let causes_of: HashMap<&str, usize> =
-            report.causes.iter().flat_map(|cause| cause.cases.iter().map(|case| (case.as_str(), cause.number))).collect();
-        let detailed = detailed(report);
-        let cards = Cards { report, cases: &cases, detailed: &detailed, colours: &colours };
-        let causes: Vec<Card<'_>> = report.causes.iter().take(MAX_LISTED).map(|cause| cards.card(cause)).collect();
-        let rows = report.cases.iter().enumerate().take(MAX_ROWS).map(|(index, case)| CaseRow {
-            named: named(index, case, &detailed),
-            cause: causes_of.get(&*case.case).copied(),
-            defect: &case.defect_type,
-            category: &case.category,
-            component: &case.component,
-            confidence: case.confidence,
-            path: &case.path,
-            status: case.status.word(),
-        });
-        let details = detailed.iter().filter_map(|index| {
-            let case = report.cases.whole(*index)?;
-            Some(detail(report, *index + 1, case, causes_of.get(case.case.as_str()).copied()))
-        });
+        let named = |code: &str| meant.get(code).copied().unwrap_or_default().to_owned();
+        let (causes, others) = panels(report);
         let mut queue = report.review_queue();
         let unqueued = queue.len().saturating_sub(MAX_QUEUED);
         queue.truncate(MAX_QUEUED);
-        let queued = |entry: QueuedReview| QueuedRow { has_card: entry.cause.is_some_and(|cause| cause <= MAX_CARDS), entry };
+        let of_defect = |panel: &Panel<'r>| vec![(panel.finding.defect_type.as_str(), panel.finding.defect_name.as_str())];
+        let of_owner = |panel: &Panel<'r>| panel.whose.iter().map(|owner| (*owner, *owner)).collect();
         Self {
-            queue: queue.into_iter().map(queued).collect(),
+            queue,
             unqueued,
             title: format!("Root causes of {}{number}", launch.name),
             status: report.status.word(),
             run_at: instant(report.started_at),
             launch_at: launch.started_at.map(instant),
             duration: launch.started_at.zip(launch.ended_at).and_then(|(from, to)| duration(to.seconds_since(from))),
+            defect_choices: choices(&causes, of_defect),
+            owner_choices: choices(&causes, of_owner),
             tiles: tiles(report),
             over: report.regression.as_ref().map(OverTimeSection::of),
             tests: parts(&launch.totals),
+            defects: bars(&report.totals.by_defect_type, named),
             categories: bars(&report.totals.by_category, |_| String::new()),
             confidence: histogram(report.cases.iter().map(|case| case.confidence)),
+            colours: report.totals.by_defect_type.keys().map(|code| (code.as_str(), colour(report, code))).collect(),
             all_causes: report.causes.len(),
-            cards: report.causes.len().min(MAX_CARDS),
-            rows: rows.collect(),
-            details: details.collect(),
-            defects,
+            listed: causes.len(),
+            all_others: report.cases.iter().filter(|case| case.cause.is_empty()).count(),
             causes,
+            others,
             report: report.head(),
         }
     }
 }
 
-/// Context for building cards.
-struct Cards<'p, 'r> {
-    report: &'r RunReport,
-    cases: &'p HashMap<&'r str, usize>,
-    detailed: &'p BTreeSet<usize>,
-    colours: &'p BTreeMap<String, usize>,
+/// The causes, and the cases that belong to none.
+fn panels(report: &RunReport) -> (Vec<Panel<'_>>, Vec<Panel<'_>>) {
+    let all = &report.cases;
+    let places: HashMap<&str, usize> = all.iter().enumerate().map(|(index, case)| (&*case.case, index)).collect();
+    let is_first = report.regression.as_ref().is_none_or(|found| found.launches.len() < 2);
+    let mut left = MAX_NAMED_CASES;
+    let mut causes = Vec::new();
+    for cause in report.causes.iter().take(MAX_PANELS) {
+        let known = |id: &String| places.get(id.as_str()).copied();
+        let shown = cause.cases.len().min(MAX_NAMED_OF_CAUSE).min(left);
+        left -= shown;
+        let named = cause.cases.iter().take(shown).filter_map(known).map(|index| {
+            let case = &all[index];
+            let notes = all.whole(index).map_or(&[][..], |case| &case.notes);
+            NamedCase { id: &case.case, name: &case.name, suite: &case.suite, follows: &case.follows, notes }
+        });
+        let speaker = known(&cause.speaker);
+        let case = speaker.and_then(|index| all.whole(index));
+        let name = speaker.map_or("", |index| &all[index].name);
+        causes.push(Panel {
+            id: format!("cause-{}", cause.number),
+            cause: Some(cause),
+            excerpt: Some(&cause.excerpt),
+            named: named.collect(),
+            unnamed: cause.cases.len() - shown,
+            past: CausePast::of(cause, is_first),
+            ..panel(report, &cause.finding, name, case, cause.number <= MAX_DETAILED)
+        });
+    }
+    let alone = all.iter().enumerate().filter(|(_, case)| case.cause.is_empty());
+    let whole = alone.filter_map(|(index, _)| Some((index, all.whole(index)?))).take(MAX_PANELS);
+    let others = whole.enumerate().map(|(count, (index, case))| Panel {
+        id: format!("case-{}", index + 1),
+        ..panel(report, &case.finding, &case.name, Some(case), count < MAX_DETAILED)
+    });
+    (causes, others.collect())
 }
 
-impl<'r> Cards<'_, 'r> {
-    fn card(&self, cause: &'r Cause) -> Card<'r> {
-        let finding = &cause.finding;
-        let known = |id: &'r String| self.cases.get(id.as_str()).copied();
-        let all = &self.report.cases;
-        let name = |index: usize| Some(named(index, all.get(index)?, self.detailed));
-        let names = cause.cases.iter().take(MAX_NAMED_CASES).filter_map(known).filter_map(name);
-        let speaker = known(&cause.speaker).and_then(|index| all.whole(index));
-        Card {
-            colour: self.colours.get(finding.defect_type.as_str()).copied().unwrap_or_default(),
-            confidence: finding.confidence,
-            evidence: finding.evidence.iter().map(|item| evidence(item)).collect(),
-            named: names.collect(),
-            unnamed: cause.cases.len().saturating_sub(MAX_NAMED_CASES),
-            graph: speaker.filter(|_| cause.number <= MAX_CARDS).and_then(|case| graph(&self.report.nodes, case)),
-            past: CausePast::of(cause, self.report.regression.as_ref().is_none_or(|found| found.launches.len() < 2)),
-            review: finding.review.as_ref().map(|review| format!("{} ({})", review.decision, review.by)),
-            cause,
+/// What causes and cases have in common. `name` is that of the test.
+fn panel<'r>(
+    report: &'r RunReport,
+    finding: &'r CaseFinding,
+    name: &'r str,
+    case: Option<&'r CaseReport>,
+    detailed: bool,
+) -> Panel<'r> {
+    let component = Some(finding.component.as_str()).filter(|component| finding.owners.is_empty() && !component.is_empty());
+    let detail = case.filter(|_| detailed);
+    let turns = detail.into_iter().flat_map(|case| {
+        case.turns.iter().enumerate().map(|(index, turn)| TransitionText {
+            code: case.path.get(index).unwrap_or(&turn.node),
+            next: case.path.get(index + 1).map(String::as_str),
+            turn,
+        })
+    });
+    let value = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let context = detail.into_iter().flat_map(|case| &case.context);
+    Panel {
+        id: String::new(),
+        cause: None,
+        title: if finding.title.is_empty() { name } else { &finding.title },
+        finding,
+        colour: colour(report, &finding.defect_type),
+        whose: finding.owners.iter().map(String::as_str).chain(component).collect(),
+        place: finding
+            .location
+            .as_ref()
+            .map(|at| if at.line == 0 { at.path.clone() } else { format!("{}:{}", at.path, at.line) }),
+        excerpt: None,
+        evidence: finding.evidence.iter().filter(|_| detailed).map(|item| evidence(item)).collect(),
+        reasons: if detailed { &finding.reasons } else { &[] },
+        named: Vec::new(),
+        unnamed: 0,
+        review: finding.review.as_ref().map(|review| format!("{} ({})", review.decision, review.by)),
+        past: None,
+        case,
+        status: case.map_or("done", |case| case.status.word()),
+        turns: turns.collect(),
+        context: context.map(|(key, set)| (key.as_str(), short(&value(set), 400))).collect(),
+    }
+}
+
+/// The colour of a defect type.
+fn colour<'r>(report: &'r RunReport, code: &str) -> &'r str {
+    report.colours.get(code).map_or(NO_COLOUR, String::as_str)
+}
+
+/// The values of the causes, those of most failures first.
+fn choices<'r>(causes: &[Panel<'r>], of: impl Fn(&Panel<'r>) -> Vec<(&'r str, &'r str)>) -> Vec<FilterChoice<'r>> {
+    let mut counts: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
+    for cause in causes {
+        for (value, label) in of(cause).into_iter().filter(|(value, _)| !value.is_empty()) {
+            counts.entry(value).or_insert((label, 0)).1 += cause.cause.map_or(0, |cause| cause.cases.len());
         }
     }
+    let choice = |(value, (label, count))| FilterChoice { value, label: if str::is_empty(label) { value } else { label }, count };
+    let mut choices: Vec<FilterChoice<'_>> = counts.into_iter().map(choice).collect();
+    choices.sort_by_key(|choice| std::cmp::Reverse(choice.count));
+    choices
 }
 
 fn tiles(report: &RunReport) -> Vec<Tile> {
@@ -249,50 +296,6 @@ fn tiles(report: &RunReport) -> Vec<Tile> {
         if human == 0 { "nothing can be pushed yet".into() } else { format!("of {}", totals.cases) },
     ));
     tiles
-}
-
-/// The cases whose decisions are shown: all if there are few; else those that represent a cause, those that failed, and then the first
-/// ones.
-fn detailed(report: &RunReport) -> BTreeSet<usize> {
-    let cases = &report.cases;
-    if cases.len() <= MAX_DETAILED {
-        return (0..cases.len()).collect();
-    }
-    let speakers: BTreeSet<&str> = report.causes.iter().take(MAX_CARDS).map(|cause| cause.speaker.as_str()).collect();
-    let indices = || cases.iter().enumerate();
-    let speaking = indices().filter(|(_, case)| speakers.contains(&*case.case));
-    let failed = indices().filter(|(_, case)| case.status == WalkStatus::Error);
-    let mut chosen = BTreeSet::new();
-    for (index, _) in speaking.chain(failed).chain(indices()) {
-        if chosen.len() == MAX_DETAILED {
-            break;
-        }
-        chosen.insert(index);
-    }
-    chosen
-}
-
-fn named<'r>(index: usize, case: &'r CaseBrief, detailed: &BTreeSet<usize>) -> NamedCase<'r> {
-    let detail = detailed.contains(&index).then_some(index + 1);
-    NamedCase { id: &case.case, name: &case.name, suite: &case.suite, follows: &case.follows, detail }
-}
-
-fn detail<'r>(report: &'r RunReport, number: usize, case: &'r CaseReport, cause: Option<usize>) -> Detail<'r> {
-    let turns = case.turns.iter().enumerate().map(|(index, turn)| TransitionText {
-        code: case.path.get(index).unwrap_or(&turn.node),
-        next: case.path.get(index + 1).map(String::as_str),
-        turn,
-    });
-    let value = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    Detail {
-        number,
-        cause,
-        status: case.status.word(),
-        turns: turns.collect(),
-        context: case.context.iter().map(|(key, set)| (key.as_str(), short(&value(set), 400))).collect(),
-        graph: graph(&report.nodes, case),
-        case,
-    }
 }
 
 /// Parses `log: text` as evidence of the kind `log`.
