@@ -7,6 +7,7 @@ static MEMORY: asterisk_base::memory::Allocator = asterisk_base::memory::allocat
 mod advisors;
 mod batches;
 mod boundaries;
+mod browser;
 mod bundled;
 mod calibrate;
 mod causes;
