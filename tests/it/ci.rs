@@ -58,6 +58,7 @@ fn a_directory_of_reports_gives_a_summary() {
         assert!(ran.stderr.contains(&format!("read: {place} (1 report)")), "{tool}: {}", ran.text());
         std::fs::remove_file(file).unwrap();
     }
+    assert_eq!(project.read("asterisk-report/.gitignore"), "*\n");
     let summary = project.read("asterisk-report/summary.md");
     assert!(summary.starts_with("## 1 cause of 1 failed test\n"), "{summary}");
     for file in ["comment.md", "causes.sarif", "gl-code-quality-report.json", "report.html", "report.md", "rca.json"] {

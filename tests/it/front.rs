@@ -322,3 +322,33 @@ fn narrow_and_plain_terminals_are_served() {
         assert!(!ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'), "{command}");
     }
 }
+
+/// The same words at any width, so nothing is broken; names of tests and paths are on one line, and the confidence is never left out.
+#[test]
+fn the_first_screen_fits_terminals_of_any_width() {
+    let project = Project::new();
+    let screens = [80, 120, 200].map(|width| {
+        let ran = project.call(&["run", "--dry-run", "--cases"]).env("COLUMNS", width.to_string()).ran().exits(0);
+        for line in ran.stdout.lines() {
+            assert!(line.chars().count() <= width || line.trim_start().starts_with("case "), "{width}: {line}");
+        }
+        let one_line = ["case 880402 a card token expires after fifteen minutes", "at services/pricing/src/discount.rs:88"];
+        assert!(one_line.iter().all(|text| ran.stdout.contains(text)), "{}", ran.text());
+        assert_eq!(ran.stdout.matches("confidence 0.").count(), 10, "{}", ran.text());
+        ran.stdout.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert!(screens.iter().all(|screen| *screen == screens[0]));
+}
+
+/// Nobody enters commands in a CI job.
+#[test]
+fn a_job_gets_no_interactive_hints() {
+    let project = Project::new();
+    let ran =
+        |variables: &[(&str, &str)]| project.call(&["run", "--case", "880502"]).envs(variables.iter().copied()).ran().exits(0);
+    let at_a_desk = ran(&[]);
+    assert!(at_a_desk.stdout.ends_with("1 case needs review: asterisk review --next\n"), "{}", at_a_desk.text());
+    let job = ran(&[("CI", "true")]);
+    assert!(job.stdout.contains("\n1 case needs review\n") && !job.text().contains("asterisk review"), "{}", job.text());
+    assert_eq!(project.read(".asterisk/.gitignore"), "*\n");
+}

@@ -192,7 +192,7 @@ fn resuming_a_finished_run_prints_its_result_again() {
     let files =
         |tree: Vec<(String, Vec<u8>)>| tree.into_iter().filter(|(path, _)| !path.contains("asterisk.db")).collect::<Vec<_>>();
     assert_eq!(files(project.tree()), files(before));
-    let pretty = project.asterisk(&["run", "--resume", &run]).ok();
+    let pretty = project.asterisk(&["run", "--resume", &run, "--cases"]).ok();
     assert_eq!(project.asterisk(&["status", &run]).ok(), pretty);
     // Whatever the scripts say by now.
     project.file("scripts/rules/rca.rhai", "fn recall_hit(");

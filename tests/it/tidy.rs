@@ -262,6 +262,7 @@ fn main_is_one_expression() {
 /// The modules of tests that start processes, and what for. All others call the program in this process, which takes a fraction of the time.
 const STARTS: &[(&str, &str)] = &[
     ("batches", "hosts that are killed while agents work"),
+    ("browser", "a browser"),
     ("chaos", "servers that are killed"),
     ("cli", "a run that stands still while others look at it"),
     ("command_lines", "programs that the policy lets run"),
@@ -398,7 +399,7 @@ fn every_command_shows_an_example() {
         "policy_args",
         "run_observe",
         "mod",
-        "run_table",
+        "run_screen",
         "run_view",
         "replay_sweep",
         "run_watch",
