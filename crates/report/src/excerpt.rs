@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 /// Maximum number of causes with an excerpt.
 pub(super) const MAX_EXCERPTS: usize = 300;
 /// Maximum number of characters of the outputs of all causes; each gets an equal share.
-const ALL_OUTPUT: usize = 240_000;
+const ALL_OUTPUT: usize = 200_000;
 /// The least and the greatest share.
-const SHARE: [usize; 2] = [800, 6000];
+const SHARE: [usize; 2] = [600, 6000];
 /// Maximum number of characters of a line, and of a compared value.
 const MAX_LINE: usize = 400;
 

@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of causes, and of cases without one.
 const MAX_PANELS: usize = MAX_EXCERPTS;
-/// Maximum number of causes with all details: evidence, rules, and the decisions of a case.
-const MAX_DETAILED: usize = 100;
+/// Maximum number of causes with all details: a summary, evidence, rules, and the decisions of a case.
+const MAX_DETAILED: usize = 50;
 /// Maximum number of cases listed in all causes together, and in any of them.
 const MAX_NAMED_CASES: usize = 2000;
 const MAX_NAMED_OF_CAUSE: usize = 200;
@@ -43,6 +43,8 @@ pub(super) struct HtmlPage<'r> {
     all_causes: usize,
     /// Number of causes on the page.
     listed: usize,
+    /// Number of causes with all details.
+    detailed: usize,
     /// The cases that belong to no cause.
     others: Vec<Panel<'r>>,
     /// Their total number.
@@ -92,6 +94,8 @@ struct Panel<'r> {
     /// Where the failure points at: `file:line`.
     place: Option<String>,
     excerpt: Option<&'r FailureExcerpt>,
+    /// Whether all details are shown.
+    detailed: bool,
     evidence: Vec<EvidenceItem<'r>>,
     reasons: &'r [crate::finding::DefectReason],
     named: Vec<NamedCase<'r>>,
@@ -162,6 +166,7 @@ impl<'r> HtmlPage<'r> {
             colours: report.totals.by_defect_type.keys().map(|code| (code.as_str(), colour(report, code))).collect(),
             all_causes: report.causes.len(),
             listed: causes.len(),
+            detailed: causes.len().min(MAX_DETAILED),
             all_others: report.cases.iter().filter(|case| case.cause.is_empty()).count(),
             causes,
             others,
@@ -239,6 +244,7 @@ fn panel<'r>(
             .as_ref()
             .map(|at| if at.line == 0 { at.path.clone() } else { format!("{}:{}", at.path, at.line) }),
         excerpt: None,
+        detailed,
         evidence: finding.evidence.iter().filter(|_| detailed).map(|item| evidence(item)).collect(),
         reasons: if detailed { &finding.reasons } else { &[] },
         named: Vec::new(),
