@@ -23,6 +23,8 @@ const MAX_NAMED_CASES: usize = 2000;
 const MAX_NAMED_OF_CAUSE: usize = 200;
 /// Maximum number of entries of the review queue.
 const MAX_QUEUED: usize = 40;
+/// Maximum number of values that a filter offers.
+const MAX_CHOICES: usize = 100;
 /// The colour of a defect type without one.
 const NO_COLOUR: &str = "grey";
 
@@ -274,6 +276,7 @@ fn choices<'r>(causes: &[Panel<'r>], of: impl Fn(&Panel<'r>) -> Vec<(&'r str, &'
     let choice = |(value, (label, count))| FilterChoice { value, label: if str::is_empty(label) { value } else { label }, count };
     let mut choices: Vec<FilterChoice<'_>> = counts.into_iter().map(choice).collect();
     choices.sort_by_key(|choice| std::cmp::Reverse(choice.count));
+    choices.truncate(MAX_CHOICES);
     choices
 }
 
