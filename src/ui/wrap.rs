@@ -33,6 +33,6 @@ mod tests {
     fn lines_end_at_spaces_outside_of_phrases() {
         let text = unbroken("see src/a-b/c.py:10 in test adds two items, 0.87", ["adds two items,"]);
         assert_eq!(wrapped(&text, 12, "- ", 2), "- see\n  src/a-b/c.py:10\n  in test\n  adds two items,\n  0.87");
-        assert_eq!(wrapped("", 12, "- ", 2), "- ");
+        assert_eq!(wrapped("", 12, "- ", 2), "");
     }
 }

@@ -120,6 +120,9 @@ static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| {
         ),
         (Throws, "DID NOT RAISE", r"DID NOT RAISE (?P<e>.+)"),
         (Throws, "did not occur", r"^Expected error '(?P<e>.+)' did not occur"),
+        (Throws, "expected but nothing was raised", r"(?P<e>[\w:.]+) expected but nothing was raised"),
+        (Equal, " failed", r"^`\[\[? \x22?(?P<f>\$\{?\w+\}?(?:\[\d+\])?)\x22? (?:==?|-eq) \x22?(?P<e>.*?)\x22? \]\]?' failed$"),
+        (Condition, " failed", r"^`(?P<e>\[\[? .+ \]\]?)' failed$"),
         (Throws, " not raised", r"(?P<e>[\w.]+) not raised"),
         (Throws, "to throw", r"[Ee]xpected .{0,80}?to throw (?:an? )?(?P<e>[\w.]+)?"),
         (
@@ -227,7 +230,10 @@ pub(super) fn find(lines: &[EvidenceLine]) -> Vec<Check> {
             at += used;
             continue;
         }
+        // Catch2 shows the values of an expression below it.
+        let expanded = lines[at..lines.len().min(at + 6)].iter().any(|line| line.text.trim() == "with expansion:");
         if line.source == LineSource::Error
+            && !(expanded && line.text.contains(" == "))
             && let Some(check) = sentence(line).or_else(|| over_lines(lines, at))
         {
             push(check);
@@ -540,6 +546,12 @@ mod tests {
             (Snapshot, "sku,price", "sku,unit price"),
         );
         checks("ValueError: not enough values to unpack (expected 2, got 1)", (Equal, "2", "1"));
+        checks(
+            "m.trace() == 7\nFAILED:\n  CHECK( m.trace() == 7 )\nwith expansion:\n  4 == 7\nat tests/matrix_test.cpp:21",
+            (Equal, "7", "4"),
+        );
+        checks("Turnstile::BadgeError expected but nothing was raised.", (Throws, "Turnstile::BadgeError", ""));
+        checks("`[ \"$output\" = \"1000B\" ]' failed", (Equal, "1000B", "$output"));
         checks("Expected error '*overdrawn*' did not occur.", (Throws, "*overdrawn*", ""));
         checks("Failed: DID NOT RAISE <class 'ValueError'>", (Throws, "<class 'ValueError'>", ""));
     }

@@ -155,6 +155,15 @@ pattern!(
 
 // `(shop 0.1.0) lib/shop.ex:3: Shop.zip/1`, `test/shop_test.exs:6: (test)`
 pattern!(ELIXIR, r"^\s*(?:\(([\w.-]+)(?: [\w.+-]+)?\) )?([\w./@~-]+\.exs?):(\d+): (?:\((.+)\)|(\S+/\d+)|(.+))\s*$");
+// A place alone, as Catch2 ends a failure in JUnit XML.
+pattern!(PLACE_AT, r"^\s*at ((?:[A-Za-z]:)?[\w./\\+@~-]+\.(?:cc|cpp|cxx|c|h|hpp|hxx|m|mm|rb|py|php|go)):(\d+)(?::\d+)?\s*$");
+// A frame of node's TAP reporter, which leaves out `at`.
+pattern!(
+    JS_BARE,
+    r"^\s*(?:async )?([A-Za-z_$][\w$.<> \[\]]{0,80}) \(((?:file://|node:|/|[A-Za-z]:[\\/])[^\s()]*?\.(?:[cm]?[jt]sx?)|node:[\w/]+):(\d+):\d+\)\s*$"
+);
+// behave's place of a step: `Location: features/loans.feature:6`.
+pattern!(LOCATION, r"^\s*Location: (\S+\.feature):(\d+)\s*$");
 pattern!(BATS, r"^\s*(?:# ?)?\(?(?:from function [`'](.+?)' )?in (?:test )?file (\S+), line (\d+)[,)]\s*$");
 
 /// Reads one line. `previous` is what the line before was, since some tools write a frame in two.
@@ -167,6 +176,7 @@ pub(super) fn read_line(line: &str, function_above: Option<&str>) -> Option<Fram
             .or_else(|| js(line))
             .or_else(|| dotnet(line))
             .or_else(|| perl(line))
+            .or_else(|| place_at(line))
             .or_else(|| other(line))
         {
             return Some(FrameLine::Frame(found));
@@ -259,7 +269,19 @@ pub(super) fn clean_path(path: &str) -> String {
     while let Some(rest) = path.strip_prefix("./") {
         path = rest;
     }
-    path.to_owned()
+    if !path.contains("/../") && !path.contains("/./") {
+        return path.to_owned();
+    }
+    // `features/../src/loans.py`
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match (part, parts.last()) {
+            ("..", Some(last)) if !matches!(*last, "" | "..") => drop(parts.pop()),
+            (".", Some(_)) => {}
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 fn jvm(line: &str) -> Option<ParsedFrame> {
@@ -314,6 +336,11 @@ fn go_place(line: &str, function_above: Option<&str>) -> Option<ParsedFrame> {
 }
 
 fn js(line: &str) -> Option<ParsedFrame> {
+    if line.contains("js:") || line.contains("ts:") || line.contains("(node:") {
+        if let Some(found) = JS_BARE.captures(line).filter(|found| !found[1].starts_with("at ")) {
+            return Some(frame(FrameLanguage::Js, &found[1], &found[2], &found[3]));
+        }
+    }
     if !(line.contains("at ") || line.contains('❯') || line.contains("@ ")) {
         return None;
     }
@@ -413,7 +440,24 @@ fn perl(line: &str) -> Option<ParsedFrame> {
     Some(frame(FrameLanguage::Perl, function.as_ref().map_or("", |function| &function[1]), &found[1], &found[2]))
 }
 
+fn place_at(line: &str) -> Option<ParsedFrame> {
+    let found = PLACE_AT.captures(line)?;
+    let language = match found[1].rsplit('.').next().unwrap_or_default() {
+        "rb" => FrameLanguage::Ruby,
+        "py" => FrameLanguage::Python,
+        "php" => FrameLanguage::Php,
+        "go" => FrameLanguage::Go,
+        _ => FrameLanguage::Native,
+    };
+    Some(frame(language, "", &found[1], &found[2]))
+}
+
 fn other(line: &str) -> Option<ParsedFrame> {
+    if line.contains("Location: ")
+        && let Some(found) = LOCATION.captures(line)
+    {
+        return Some(frame(FrameLanguage::Other, "", &found[1], &found[2]));
+    }
     if line.contains("file ")
         && let Some(found) = BATS.captures(line)
     {
@@ -464,6 +508,19 @@ mod tests {
             Some(FrameLine::Frame(found)) => assert_eq!((found.language, &*found.function, &*found.path, found.line), expected),
             other => panic!("{line}: {other:?}"),
         }
+    }
+
+    #[test]
+    fn places_that_tools_write_in_their_own_way() {
+        let of = |line: &str| match read_line(line, None) {
+            Some(FrameLine::Frame(frame)) => (frame.path, frame.line, frame.function),
+            _ => (String::new(), 0, String::new()),
+        };
+        assert_eq!(of("at tests/matrix_test.cpp:21"), ("tests/matrix_test.cpp".into(), 21, String::new()));
+        assert_eq!(of("Location: features/loans.feature:6"), ("features/loans.feature".into(), 6, String::new()));
+        assert_eq!(of("SlugStore.owner (file:///w/src/slug.js:15:33)"), ("/w/src/slug.js".into(), 15, "SlugStore.owner".into()));
+        assert_eq!(of("  File \"/w/features/../src/loans.py\", line 22, in count").0, "/w/src/loans.py");
+        assert_eq!(of("see the notes (in docs.js)").1, 0);
     }
 
     #[test]

@@ -76,6 +76,8 @@ pub struct Own {
     namespaces: BTreeSet<String>,
     makers: BTreeSet<String>,
     roots: BTreeSet<String>,
+    /// The directory of the checkout, with a slash at its end; empty if unknown.
+    checkout: String,
 }
 
 impl Owners {
@@ -123,9 +125,39 @@ impl Owners {
         // A framework has classes that are called tests; only the test's own class shows that a known library is under test.
         own.namespaces.extend(namespaces.into_iter().filter(|name| !self.is_installed(name)));
         own.namespaces.extend(self.namespace_of(class));
+        own.checkout = self.checkout(frames);
         own.makers =
             own.namespaces.iter().filter_map(|name| Some(self.maker.as_ref()?.find(name)?.as_str().to_owned())).collect();
         own
+    }
+
+    /// The directory that all of the project's frames have in common, with a slash at its end, if test and product are told apart below it: the
+    /// names of directories above a checkout say nothing of its files (`/builds/e2e/shop/src/cart.py`). Empty if unknown.
+    fn checkout(&self, frames: &[ParsedFrame]) -> String {
+        let rule_of =
+            |frame: &ParsedFrame| self.rules.iter().find(|rule| !rule.unless_own && rule.fits(frame)).map(|rule| rule.owner);
+        let is_own = |frame: &&ParsedFrame| !matches!(rule_of(frame), Some(FrameOwner::Library | FrameOwner::Runtime));
+        let absolute = |path: &str| path.starts_with('/') || path.as_bytes().get(1) == Some(&b':');
+        let paths: Vec<&ParsedFrame> =
+            frames.iter().filter(|frame| !is_named(frame.language) && absolute(&frame.path)).filter(is_own).collect();
+        let Some(first) = paths.first() else { return String::new() };
+        let mut end = first.path.rfind('/').map_or(0, |at| at + 1);
+        for frame in &paths {
+            while !frame.path.starts_with(&first.path[..end]) {
+                end = first.path[..end - 1].rfind('/').map_or(0, |at| at + 1);
+                if end == 0 {
+                    return String::new();
+                }
+            }
+        }
+        let below = |frame: &ParsedFrame| ParsedFrame { path: frame.path[end..].to_owned(), ..frame.clone() };
+        let is_test = |frame: &ParsedFrame| rule_of(frame) == Some(FrameOwner::Test);
+        // A directory of tests has helpers without such names.
+        let named = format!("{}/x", first.path[..end].trim_end_matches('/').rsplit('/').next().unwrap_or_default());
+        let of_tests = is_test(&ParsedFrame { path: named, ..(*first).clone() });
+        let (tests, others): (Vec<ParsedFrame>, Vec<ParsedFrame>) = paths.iter().map(|frame| below(frame)).partition(is_test);
+        let apart = !tests.is_empty() && !others.is_empty() && others.iter().all(|frame| frame.path.contains('/'));
+        if apart && !of_tests { first.path[..end].to_owned() } else { String::new() }
     }
 
     fn is_installed(&self, name: &str) -> bool {
@@ -160,7 +192,10 @@ impl Owners {
         // If the test's package is unknown, no other package is foreign.
         let known = !is_named(frame.language) || !own.namespaces.is_empty();
         let is_of_maker = own.makers.iter().any(|name| frame.function.starts_with(name.as_str()));
+        let below = frame.path.strip_prefix(own.checkout.as_str()).filter(|_| !own.checkout.is_empty());
+        let within = below.map(|path| ParsedFrame { path: path.to_owned(), ..frame.clone() });
         let fits = |rule: &&CompiledRule| {
+            let frame = if rule.owner == FrameOwner::Test { within.as_ref().unwrap_or(frame) } else { frame };
             let installed = matches!(rule.owner, FrameOwner::Library | FrameOwner::Runtime);
             !(installed && is_own) && (!rule.unless_own || known && !is_of_maker) && rule.fits(frame)
         };
@@ -228,6 +263,21 @@ mod tests {
             foreign,
         ];
         Owners::new(&rules, r"^\w+\.\w+\.", "").unwrap()
+    }
+
+    #[test]
+    fn directories_above_a_checkout_do_not_count() {
+        let owned = |paths: &[&str]| {
+            let frames: Vec<ParsedFrame> = paths.iter().map(|path| python(path)).collect();
+            let owners = owners();
+            let own = owners.own("", "", &frames);
+            frames.iter().map(|frame| owners.owner(frame, &own)).collect::<Vec<_>>()
+        };
+        use FrameOwner::{Product, Test};
+        assert_eq!(owned(&["/ci/tests/shop/src/shop/order.py", "/ci/tests/shop/tests/test_order.py"]), [Product, Test]);
+        assert_eq!(owned(&["/ci/shop/tests/helpers/cart.py", "/ci/shop/tests/test_order.py"]), [Test, Test]);
+        assert_eq!(owned(&["/ci/shop/tests/helpers/cart.py", "/ci/shop/tests/helpers/test_order.py"]), [Test, Test]);
+        assert_eq!(owned(&["/ci/shop/tests/a.py"]), [Test]);
     }
 
     fn jvm(function: &str) -> ParsedFrame {

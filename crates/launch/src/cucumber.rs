@@ -97,7 +97,8 @@ impl ScenarioLog {
         let outcome = match status {
             "passed" => TestOutcome::Passed,
             "failed" => TestOutcome::Failed,
-            "undefined" | "ambiguous" | "pending" => TestOutcome::Error,
+            // `error` and the others: behave 1.3, for steps and hooks that raised.
+            "undefined" | "ambiguous" | "pending" | "error" | "hook_error" | "cleanup_error" => TestOutcome::Error,
             _ => TestOutcome::Skipped,
         };
         if outcome.is_failure() {

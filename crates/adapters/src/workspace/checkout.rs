@@ -39,6 +39,8 @@ pub(super) struct Checkout {
     pub(super) because: &'static str,
     /// The files at that commit, sorted.
     pub(super) files: Vec<String>,
+    /// Whether its history ends early.
+    pub(super) shallow: bool,
     /// Problems found on opening.
     pub(super) notes: Vec<String>,
 }
@@ -133,6 +135,7 @@ impl Checkout {
             return Err("git tracks no files there, so it has no history".into());
         }
         self.files.sort();
+        self.shallow = shallow;
         if shallow {
             self.notes.push("it is a shallow clone: its history ends early".into());
         }

@@ -298,7 +298,7 @@ impl CodeReader<'_> {
         let Ok(lines) = blame::range(git, dir, commit, path, (first, last), self.when) else { return Value::Null };
         let latest = lines.iter().max_by_key(|line| line["date"].as_str().unwrap_or_default().to_owned());
         // The first commit of a shallow clone has every line.
-        let Some(latest) = latest.filter(|line| line["boundary"] != true) else { return Value::Null };
+        let Some(latest) = latest.filter(|line| !self.checkout.shallow || line["boundary"] != true) else { return Value::Null };
         json!({ "commit": latest["commit"], "date": latest["date"], "age_days": latest["age_days"], "author": latest["author"], "subject": latest["subject"] })
     }
 
