@@ -68,10 +68,10 @@ fn explain_compares_the_causes_of_two_cases() {
     assert_eq!(same["others"], json!([id("pay.RefundTest")]));
     let other = explain("shop.CartTest", "ship.LabelTest");
     assert_eq!(other["with"]["same"], json!(false));
-    let unit = other["with"]["rules"].as_array().unwrap().iter().find(|rule| rule["id"] == "R11").unwrap();
+    let unit = other["with"]["rules"].as_array().unwrap().iter().find(|rule| rule["id"] == "R14").unwrap();
     assert_eq!((&unit["same"], &unit["decides"]), (&json!(false), &json!([true, true])));
     let page = project.asterisk(&["explain", "latest", "--case", &id("shop.CartTest"), "--root"]).ok().stdout;
-    assert!(page.contains("R11: tests-of-one-unit") && page.contains("in this launch only"), "{page}");
+    assert!(page.contains("R14: tests-of-one-unit") && page.contains("in this launch only"), "{page}");
     let list = project.asterisk(&["explain", "latest", "--root"]).exits(0);
     assert!(list.text().contains("explain --root"), "{}", list.text());
 }
