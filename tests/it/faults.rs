@@ -75,13 +75,19 @@ fn files_that_cannot_grow_are_reported() {
 #[cfg(unix)]
 #[test]
 fn a_report_that_does_not_fit_is_an_error_and_the_last_one_is_kept() {
-    let project = Project::new();
-    let run = project.asterisk(&["run", "--format", "json"]).ok().json()["run"].as_str().unwrap().to_owned();
+    let failed = |at: usize| {
+        let error = format!("ValueError: the price of item {at} is wrong: {}", "x ".repeat(400));
+        format!("<testcase classname='shop.test_{at}' name='test_{at}'><failure message='wrong'>{error}</failure></testcase>")
+    };
+    let cases: String = (0..80).map(failed).collect();
+    let launch = format!("<testsuite name='pytest' tests='80' failures='80'>{cases}</testsuite>");
+    let project = Project::with(&[("many.xml", &launch)]);
+    let run = project.asterisk(&["run", "--input", "many.xml", "--format", "json"]).ok().json()["run"].as_str().unwrap().to_owned();
     let page = format!(".asterisk/investigations/{run}/report.html");
     let before = project.read(&page);
     // Some shells count blocks of 512 bytes, some of 1024: room for the files next to the store, and at most for half a page.
     let limit = format!("-f {}", before.len() / 2048);
-    assert!(before.len() / 2048 > 64);
+    assert!(before.len() / 2048 > 64, "{}", before.len());
     for args in [vec!["report"], vec!["run", "--resume", "latest"]] {
         let ran = limited(&project, &limit, &args);
         said_why(&ran, &[4], &limit);
