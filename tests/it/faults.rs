@@ -82,7 +82,8 @@ fn a_report_that_does_not_fit_is_an_error_and_the_last_one_is_kept() {
     let cases: String = (0..80).map(failed).collect();
     let launch = format!("<testsuite name='pytest' tests='80' failures='80'>{cases}</testsuite>");
     let project = Project::with(&[("many.xml", &launch)]);
-    let run = project.asterisk(&["run", "--input", "many.xml", "--format", "json"]).ok().json()["run"].as_str().unwrap().to_owned();
+    let run =
+        project.asterisk(&["run", "--input", "many.xml", "--format", "json"]).ok().json()["run"].as_str().unwrap().to_owned();
     let page = format!(".asterisk/investigations/{run}/report.html");
     let before = project.read(&page);
     // Some shells count blocks of 512 bytes, some of 1024: room for the files next to the store, and at most for half a page.

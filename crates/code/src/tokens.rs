@@ -4,7 +4,7 @@ use super::languages::CodeLanguage;
 
 /// A name in a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Token<'t> {
+pub(crate) struct NameToken<'t> {
     /// The name.
     pub name: &'t str,
     /// The name before the dot, arrow or colons in front of it.
@@ -179,8 +179,8 @@ fn is_inside(letter: char) -> bool {
 }
 
 /// The names in a masked text, in its order.
-pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut found: Vec<(usize, Token<'_>)> = Vec::new();
+pub(crate) fn tokens(text: &str) -> Vec<NameToken<'_>> {
+    let mut found: Vec<(usize, NameToken<'_>)> = Vec::new();
     let mut at = 0;
     while let Some(letter) = text[at..].chars().next() {
         if !is_start(letter) {
@@ -211,7 +211,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
             // `self.total()`: the word is no name, but what follows is a member.
             continue;
         }
-        found.push((end, Token { name, qualifier, member: head.is_some(), called }));
+        found.push((end, NameToken { name, qualifier, member: head.is_some(), called }));
     }
     found.into_iter().map(|(_, token)| token).filter(|token| !KEYWORDS.contains(&token.name)).collect()
 }
