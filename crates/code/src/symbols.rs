@@ -3,7 +3,7 @@
 use super::imports::Imports;
 use super::languages::language;
 use super::uses::NameUse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A line of the product that defines a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ fn is_header(path: &str) -> bool {
 /// the name is qualified by; names that several files define as likely as each other mean none of them.
 ///
 /// `test` is the file that uses the names; `defined` has the lines that define each of them.
-pub fn resolve(test: &str, imports: &Imports, uses: &[NameUse], defined: &HashMap<String, Vec<DefinitionLine>>) -> Vec<Symbol> {
+pub fn resolve(test: &str, imports: &Imports, uses: &[NameUse], defined: &BTreeMap<String, Vec<DefinitionLine>>) -> Vec<Symbol> {
     // Files that define several of the names are more likely meant by each.
     let mut common: HashMap<&str, HashSet<&str>> = HashMap::new();
     for (name, lines) in defined {
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_name_means_the_definition_that_the_test_imports() {
         let at = |path: &str| DefinitionLine { path: path.to_owned(), line: 3 };
-        let defined = HashMap::from([
+        let defined = BTreeMap::from([
             ("total".to_owned(), vec![at("src/billing/invoice.py"), at("src/shop/cart.py")]),
             ("Cart".to_owned(), vec![at("src/shop/cart.py")]),
             ("load".to_owned(), vec![at("src/a.py"), at("src/b.py")]),

@@ -144,9 +144,7 @@ pub(crate) fn masked(line: &str, language: &CodeLanguage) -> String {
             continue;
         }
         let comment = |mark: &&str| *mark != "*" && *mark != "'" && line[at..].starts_with(mark);
-        if language.comments.iter().any(|mark| comment(mark))
-            && !(language.name == "native" && line.trim_start().starts_with('#'))
-        {
+        if language.comments.iter().any(comment) && !(language.name == "native" && line.trim_start().starts_with('#')) {
             // `$#`, `#{` and CSS selectors stand within words.
             if letter != '#' || line[..at].chars().next_back().is_none_or(char::is_whitespace) {
                 break;
@@ -157,8 +155,9 @@ pub(crate) fn masked(line: &str, language: &CodeLanguage) -> String {
             // A lifetime, and the mark in a number.
             '\'' => {
                 let mut next = line[at + 1..].chars();
-                !(language.name == "rust" && next.next().is_some() && !matches!(next.next(), Some('\'')))
-                    && !(language.name == "perl" && line[..at].ends_with(char::is_alphanumeric))
+                let lifetime = language.name == "rust" && next.next().is_some() && next.next() != Some('\'');
+                let number = language.name == "perl" && line[..at].ends_with(char::is_alphanumeric);
+                !lifetime && !number
             }
             _ => false,
         };

@@ -336,10 +336,10 @@ fn go_place(line: &str, function_above: Option<&str>) -> Option<ParsedFrame> {
 }
 
 fn js(line: &str) -> Option<ParsedFrame> {
-    if line.contains("js:") || line.contains("ts:") || line.contains("(node:") {
-        if let Some(found) = JS_BARE.captures(line).filter(|found| !found[1].starts_with("at ")) {
-            return Some(frame(FrameLanguage::Js, &found[1], &found[2], &found[3]));
-        }
+    if (line.contains("js:") || line.contains("ts:") || line.contains("(node:"))
+        && let Some(found) = JS_BARE.captures(line).filter(|found| !found[1].starts_with("at "))
+    {
+        return Some(frame(FrameLanguage::Js, &found[1], &found[2], &found[3]));
     }
     if !(line.contains("at ") || line.contains('❯') || line.contains("@ ")) {
         return None;

@@ -267,13 +267,13 @@ mod tests {
 
     #[test]
     fn directories_above_a_checkout_do_not_count() {
+        use FrameOwner::{Product, Test};
         let owned = |paths: &[&str]| {
             let frames: Vec<ParsedFrame> = paths.iter().map(|path| python(path)).collect();
             let owners = owners();
             let own = owners.own("", "", &frames);
             frames.iter().map(|frame| owners.owner(frame, &own)).collect::<Vec<_>>()
         };
-        use FrameOwner::{Product, Test};
         assert_eq!(owned(&["/ci/tests/shop/src/shop/order.py", "/ci/tests/shop/tests/test_order.py"]), [Product, Test]);
         assert_eq!(owned(&["/ci/shop/tests/helpers/cart.py", "/ci/shop/tests/test_order.py"]), [Test, Test]);
         assert_eq!(owned(&["/ci/shop/tests/helpers/cart.py", "/ci/shop/tests/helpers/test_order.py"]), [Test, Test]);

@@ -93,7 +93,7 @@ impl Content {
         match &self.0.made {
             ContentForm::Parts(parts) => parts.iter().find(|(known, _)| *known == name).map(|(_, content)| content.clone()),
             ContentForm::View(view) => view.get(name).map(Self::new),
-            _ => None,
+            ContentForm::Sealed => None,
         }
     }
 

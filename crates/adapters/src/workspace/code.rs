@@ -13,7 +13,7 @@ use asterisk_base::model::Case;
 use asterisk_code::{CodeBlock, DefinitionLine, NameUse, SourceFile, Symbol, language, may_define, resolve};
 use asterisk_evidence::{EvidenceFrame, EvidenceReader, FailureTexts, FrameLanguage, FrameOwner, ParsedFrame};
 use serde_json::{Value, json};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Most frames of tests whose statements are read.
@@ -177,7 +177,7 @@ impl CodeReader<'_> {
         file: &SourceFile<'_>,
         uses: &[NameUse],
         case: &Case,
-    ) -> HashMap<String, Vec<DefinitionLine>> {
+    ) -> BTreeMap<String, Vec<DefinitionLine>> {
         let of = file.language.name;
         let mut names: Vec<&str> = uses.iter().map(|used| used.name.as_str()).collect();
         names.sort_unstable();
@@ -290,7 +290,7 @@ impl CodeReader<'_> {
         };
         let more = || {
             git.run(dir, &["rev-list", "--max-count=2", commit, "--"])
-                .is_ok_and(|output| output.text.iter().filter(|byte| **byte == b'\n').count() > 1)
+                .is_ok_and(|output| output.text.split(|byte| *byte == b'\n').nth(2).is_some())
         };
         if !*self.index.history.get_or_init(more) {
             return Value::Null;
