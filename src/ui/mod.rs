@@ -172,7 +172,7 @@ impl Ui {
         Progress::new(total, self.format == OutputFormat::Pretty && self.on_terminal())
     }
 
-    /// Whether the output may become part of the log of a CI job, where nobody enters the commands that a hint suggests.
+    /// Whether the output may become part of the log of a CI job, where the commands in hints cannot be entered.
     pub fn is_in_job(&self) -> bool {
         self.job.is_some()
     }

@@ -42,7 +42,7 @@ fn summary(params, vars) {
 }
 "#;
 
-/// A page of so many failures, each with a cause and a long stack of its own, except that the last two share one.
+/// A page with this number of failures, each with a cause and a long stack of its own, except that the last two share one.
 fn page(project: &Project, failures: usize) -> String {
     project.file("asterisk.yaml", "scripts: s\n");
     project.file("p.yaml", PIPELINE);

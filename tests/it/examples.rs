@@ -10,7 +10,7 @@ fn every_example_launch_is_analysed() {
         launches.extend(std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()));
     }
     launches.retain(|path| path.extension().is_some_and(|ending| ending == "json" || ending == "xml"));
-    // CTest writes its notes next to a report; alone they are no launch.
+    // CTest writes its notes next to a report; they are not a launch by themselves.
     launches.retain(|path| !path.ends_with("ctest-notes.xml"));
     assert!(launches.len() >= 6, "{launches:?}");
     for path in launches {

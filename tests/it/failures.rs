@@ -277,7 +277,7 @@ fn causes_are_distinguished() {
         })
     };
     assert_ne!(silent("one", ""), silent("two", ""), "no root is known");
-    assert_ne!(silent("one", "[A] tests"), silent("two", "[A] tests"), "a suite alone says nothing of the cause");
+    assert_ne!(silent("one", "[A] tests"), silent("two", "[A] tests"), "a common suite is not a common cause");
 }
 
 #[test]

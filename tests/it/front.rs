@@ -340,7 +340,7 @@ fn the_first_screen_fits_terminals_of_any_width() {
     assert!(screens.iter().all(|screen| *screen == screens[0]));
 }
 
-/// Nobody enters commands in a CI job.
+/// Commands cannot be entered in a CI job.
 #[test]
 fn a_job_gets_no_interactive_hints() {
     let project = Project::new();

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 /// How code of a language is read.
 #[derive(Debug)]
 pub struct CodeLanguage {
-    /// Its name.
+    /// Its name; that of the notation of its stack frames, if it has one of its own.
     pub name: &'static str,
     /// The extensions of its files, without the dot.
     pub extensions: &'static [&'static str],
@@ -44,7 +44,7 @@ static LANGUAGES: [CodeLanguage; 14] = [
         [r"^\s*(?:async\s+)?def\s+(\w+)", r"^\s*class\s+(\w+)", r"^([A-Za-z_]\w*)\s*(?::[^=]+)?=[^=]"]
     ),
     language!(
-        "javascript",
+        "js",
         ["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte"],
         ["//"],
         [

@@ -86,7 +86,7 @@ impl<'t> SourceFile<'t> {
         number(self.lines.len().saturating_sub(1))
     }
 
-    /// Whether it has no lines.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -163,8 +163,8 @@ impl<'t> SourceFile<'t> {
                 continue;
             }
             level = indent(line);
-            // A local variable is no block.
-            let local = self.language.name == "javascript"
+            // A local variable does not enclose anything.
+            let local = self.language.name == "js"
                 && level > 0
                 && !line.contains("=>")
                 && !line.contains("function")
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_beyond_the_file_are_no_error() {
+    fn lines_beyond_the_file_are_accepted() {
         for text in ["", "x", "\n\n"] {
             let file = SourceFile::new("a.py", text).expect("Python");
             let _block = file.block_around(99);

@@ -36,7 +36,7 @@ const SYMBOLS: usize = 8;
 /// Lowest score of a definition that is taken.
 const ENOUGH: i32 = 3;
 
-/// The directory of a path without what sets tests apart from the code beside them.
+/// The directory of a path, without the components that separate tests from the code that they test.
 fn package(path: &str) -> String {
     let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
     let parts = dir.split('/').filter(|part| {

@@ -9,7 +9,7 @@ pub(crate) struct NameToken<'t> {
     pub name: &'t str,
     /// The name before the dot, arrow or colons in front of it.
     pub qualifier: Option<&'t str>,
-    /// Whether something with a dot or an arrow is before it, even if that has no name (`f().total`).
+    /// Whether it is accessed with a dot, arrow or colons, even on an expression without a name (`f().total`).
     pub member: bool,
     /// Whether arguments follow.
     pub called: bool,
@@ -183,7 +183,7 @@ pub(crate) fn tokens(text: &str) -> Vec<NameToken<'_>> {
     let mut at = 0;
     while let Some(letter) = text[at..].chars().next() {
         if !is_start(letter) {
-            // A number with letters in it is no name.
+            // Skip numbers that contain letters (`1e3`, `0xff`).
             at += if letter.is_ascii_digit() {
                 text[at..].find(|c: char| !is_inside(c)).unwrap_or(text.len() - at)
             } else {
@@ -207,7 +207,7 @@ pub(crate) fn tokens(text: &str) -> Vec<NameToken<'_>> {
         at = end;
         let known = KEYWORDS.contains(&name);
         if known && qualifier.is_none() {
-            // `self.total()`: the word is no name, but what follows is a member.
+            // In `self.total()`, the keyword is skipped, and the member is kept.
             continue;
         }
         found.push((end, NameToken { name, qualifier, member: head.is_some(), called }));

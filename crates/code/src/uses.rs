@@ -33,14 +33,7 @@ const HELPER_LINES: u32 = 60;
 impl SourceFile<'_> {
     /// The names that the statement at a line uses, the nearest first. `block` is what encloses it.
     pub fn uses(&self, block: &CodeBlock, line: u32) -> Vec<NameUse> {
-        let mut found = NamesFound {
-            file: self,
-            block,
-            uses: Vec::new(),
-            seen: HashSet::new(),
-            variables: HashSet::new(),
-            helpers: HashSet::new(),
-        };
+        let mut found = NamesFound::new(self, block);
         if self.language.name == "robot" {
             found.cells(line, 0);
         } else {
@@ -53,14 +46,7 @@ impl SourceFile<'_> {
 
     /// The names that a whole block uses.
     pub fn uses_of(&self, block: &CodeBlock) -> Vec<NameUse> {
-        let mut found = NamesFound {
-            file: self,
-            block,
-            uses: Vec::new(),
-            seen: HashSet::new(),
-            variables: HashSet::new(),
-            helpers: HashSet::new(),
-        };
+        let mut found = NamesFound::new(self, block);
         if self.language.name == "robot" {
             found.cells(block.last, 1);
         } else {
@@ -79,7 +65,11 @@ struct NamesFound<'f> {
     helpers: HashSet<String>,
 }
 
-impl NamesFound<'_> {
+impl<'f> NamesFound<'f> {
+    fn new(file: &'f SourceFile<'f>, block: &'f CodeBlock) -> Self {
+        Self { file, block, uses: Vec::new(), seen: HashSet::new(), variables: HashSet::new(), helpers: HashSet::new() }
+    }
+
     fn finish(mut self) -> Vec<NameUse> {
         self.uses.sort_by_key(|used| used.distance);
         self.uses.truncate(NAMES);
@@ -198,7 +188,7 @@ impl NamesFound<'_> {
             return;
         }
         let Some(block) = self.file.block_named(name).filter(|block| !block.test) else { return };
-        // Within a file of the product its functions are no helpers of the tests below them.
+        // Functions of the product are not helpers of the tests at the end of its file.
         if block.first < self.file.tests_begin() && self.file.tests_begin() != u32::MAX {
             return;
         }

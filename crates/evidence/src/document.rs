@@ -244,7 +244,7 @@ fn ordered(text: &ReadText) -> Vec<(usize, PlacedFrame)> {
             _ => traces.push(vec![frame.clone()]),
         }
     }
-    // A place above the message, which the stack below it repeats, is no stack of its own (ExUnit).
+    // ExUnit prints the location above the message, and again in the stack below it.
     let repeated = |traces: &[Vec<PlacedFrame>], at: usize| {
         let [only] = &traces[at][..] else { return false };
         let same = |placed: &PlacedFrame| placed.frame.path == only.frame.path && placed.frame.line == only.frame.line;
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn output_of_tests_that_passed_or_were_skipped_is_no_evidence() {
+    fn output_of_passed_and_skipped_tests_is_left_out() {
         let log = "Running main() from gtest_main.cc\n[ RUN      ] Image.Saves\nno space left\n[       OK ] Image.Saves (0 ms)\n[ RUN      ] Image.OnGpu\nGPU is not set\n[  SKIPPED ] Image.OnGpu (0 ms)\n\
                    [ RUN      ] Image.Loads\nimage_test.cpp:3: Failure\nwrong\n[  FAILED  ] Image.Loads (0 ms)\n[ RUN      ] Image.Crashes\nreading";
         let found = reader().read(FailureTexts { log, ..FailureTexts::default() });

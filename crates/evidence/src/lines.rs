@@ -353,7 +353,7 @@ pub(super) fn read(text: &str, source: LineSource, titles: &Titles) -> ReadText 
 /// Least number of lines of options in a row that are a help text.
 const HELP_LINES: usize = 4;
 
-/// A program that was called wrongly lists its options: words in there say nothing about the failure.
+/// A program that was called wrongly lists its options: its words are not evidence of the failure.
 fn leave_out_help(found: &mut ReadText) {
     let option = |line: &EvidenceLine| {
         let text = line.text.trim_start();
@@ -384,8 +384,8 @@ fn leave_out_help(found: &mut ReadText) {
     found.quoted.sort_by_key(|line| line.number);
 }
 
-/// googletest prints all tests of a program: what those that passed or were skipped printed is no evidence, and one that began without an
-/// end was running when the process ended.
+/// Removes the output of tests that passed or were skipped: googletest prints all tests of a program. Marks the test that was running when the
+/// process ended.
 fn leave_out_other_tests(found: &mut ReadText) {
     let begins = |line: &EvidenceLine| line.text.strip_prefix("[ RUN      ] ").map(str::to_owned);
     if !found.lines.iter().any(|line| begins(line).is_some()) {

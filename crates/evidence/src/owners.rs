@@ -131,8 +131,8 @@ impl Owners {
         own
     }
 
-    /// The directory that all of the project's frames have in common, with a slash at its end, if test and product are told apart below it: the
-    /// names of directories above a checkout say nothing of its files (`/builds/e2e/shop/src/cart.py`). Empty if unknown.
+    /// The common directory of the project's frames, with a trailing slash, if it contains frames of both tests and product: directories above a
+    /// checkout do not classify its files (`/builds/e2e/shop/src/cart.py`). Empty if unknown.
     fn checkout(&self, frames: &[ParsedFrame]) -> String {
         let rule_of =
             |frame: &ParsedFrame| self.rules.iter().find(|rule| !rule.unless_own && rule.fits(frame)).map(|rule| rule.owner);

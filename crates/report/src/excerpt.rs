@@ -23,7 +23,7 @@ const MAX_LINE: usize = 400;
 pub(super) struct FailureExcerpt {
     /// The first informative line.
     message: String,
-    /// The lines of the error, of which those in the middle may be left out; of the log, if there is no error.
+    /// The lines of the error, of which those in the middle may be left out; of the log for a failure without an error.
     output: Vec<OutputLines>,
     /// The values that were compared.
     checks: Vec<ValueDifference>,

@@ -88,7 +88,7 @@ impl Content {
         if let ContentForm::View(view) = &self.0.made { Some(view) } else { None }
     }
 
-    /// A part of an object; `None` if it has none of that name, or is no object.
+    /// A part of an object; `None` for an unknown name, and if it is not an object.
     pub fn part(&self, name: &str) -> Option<Self> {
         match &self.0.made {
             ContentForm::Parts(parts) => parts.iter().find(|(known, _)| *known == name).map(|(_, content)| content.clone()),

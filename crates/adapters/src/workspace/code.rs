@@ -6,6 +6,7 @@ use super::checkout::{Checkout, CheckoutTime};
 use super::focus::FocusPath;
 use super::folder;
 use super::git::GitProgram;
+use super::grep;
 use super::lock;
 use super::paths::{self, PathMatch};
 use super::text::line as clean;
@@ -82,11 +83,12 @@ impl CodeReader<'_> {
             let Some(text) = self.text(&place.path) else { continue };
             let Some(file) = SourceFile::new(&place.path, &text) else { continue };
             let (block, symbols) = self.symbols(place, &file, case);
-            let statement = if place.line > 0 { file.statement_at(place.line) } else { file.statement_at(block.first) };
+            let line = if place.line > 0 { place.line } else { block.first };
+            let statement = file.statement_at(line);
             if std::mem::take(&mut first) || !symbols.is_empty() {
                 answer["known"] = json!(true);
                 answer["test"] = json!({
-                    "path": clean(&place.path), "line": if place.line > 0 { place.line } else { block.first }, "function": clean(&block.name), "begins": block.first,
+                    "path": clean(&place.path), "line": line, "function": clean(&block.name), "begins": block.first,
                     "ends": block.last, "statement": clean(&statement.text), "exact": place.line > 0, "is_test": block.test,
                 });
             }
@@ -146,8 +148,8 @@ impl CodeReader<'_> {
         for path in candidates {
             let Some(text) = self.text(path) else { continue };
             let Some(file) = SourceFile::new(path, &text) else { continue };
-            if let Some(block) = named(&file, &case.name) {
-                return Some(TestPlace { path: path.clone(), line: 0 }).filter(|_| block.first > 0);
+            if named(&file, &case.name).is_some() {
+                return Some(TestPlace { path: path.clone(), line: 0 });
             }
         }
         None
@@ -183,19 +185,20 @@ impl CodeReader<'_> {
         names.sort_unstable();
         names.dedup();
         names.truncate(NAMES);
-        let mut known = lock(&self.index.defined);
-        let missing: Vec<&str> = names.iter().copied().filter(|name| !known.contains_key(&(of, (*name).to_owned()))).collect();
+        let key = |name: &str| (of, name.to_owned());
+        let missing: Vec<&str> = {
+            let known = lock(&self.index.defined);
+            names.iter().copied().filter(|name| !known.contains_key(&key(name))).collect()
+        };
         if !missing.is_empty() {
-            let found = self.search(&place.path, &missing, case);
-            for name in missing {
-                let lines = found.get(name).cloned().unwrap_or_default();
-                let _earlier = known.insert((of, name.to_owned()), lines);
-            }
+            let mut found = self.search(&place.path, &missing, case);
+            lock(&self.index.defined).extend(missing.iter().map(|name| (key(name), found.remove(*name).unwrap_or_default())));
         }
+        let known = lock(&self.index.defined);
         let begin = file.tests_begin();
         let lines = |name: &str| -> Vec<DefinitionLine> {
-            let all = known.get(&(of, name.to_owned())).into_iter().flatten();
-            // What the tests at the end of a file of the product define is no part of it.
+            let all = known.get(&key(name)).into_iter().flatten();
+            // Definitions of the tests at the end of a product file are not product code.
             all.filter(|at| if at.path == place.path { begin != u32::MAX && at.line < begin } else { true }).cloned().collect()
         };
         names.into_iter().map(|name| (name.to_owned(), lines(name))).filter(|(_, lines)| !lines.is_empty()).collect()
@@ -238,12 +241,9 @@ impl CodeReader<'_> {
         let known: HashSet<&str> = files.iter().map(|path| path.as_str()).collect();
         let Ok(output) = git.run(dir, &args) else { return found };
         let text = String::from_utf8_lossy(&output.text);
-        for row in text.split('\n') {
-            let mut fields = row.splitn(3, '\0');
-            let (Some(path), Some(number), Some(text)) = (fields.next(), fields.next(), fields.next()) else { continue };
-            let path = path.split_once(':').map_or(path, |(_, path)| path);
-            if let (Ok(number), true) = (number.parse(), known.contains(path)) {
-                take(path, number, text);
+        for (path, number, line) in grep::rows(&text, output.cut) {
+            if known.contains(path) {
+                take(path, number, line);
             }
         }
         found
@@ -323,16 +323,10 @@ impl CodeReader<'_> {
 
     /// Whether a file is of tests, or not of the project.
     fn is_test(&self, path: &str, case: &Case) -> bool {
-        let language = match language(path).map_or("", |language| language.name) {
-            "javascript" => FrameLanguage::Js,
-            "python" => FrameLanguage::Python,
-            "go" => FrameLanguage::Go,
-            "rust" => FrameLanguage::Rust,
-            "ruby" => FrameLanguage::Ruby,
-            "php" => FrameLanguage::Php,
-            "perl" => FrameLanguage::Perl,
-            "native" => FrameLanguage::Native,
-            _ => FrameLanguage::Other,
+        // The owners of named frames depend on their functions, which a path does not have.
+        let language = match language(path).and_then(|language| FrameLanguage::named(language.name)) {
+            None | Some(FrameLanguage::Jvm | FrameLanguage::Dotnet) => FrameLanguage::Other,
+            Some(language) => language,
         };
         let frame = ParsedFrame { language, function: String::new(), path: path.to_owned(), line: 1 };
         let texts = FailureTexts { name: &case.name, suite: &case.suite, ..FailureTexts::default() };

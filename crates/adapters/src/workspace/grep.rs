@@ -23,14 +23,9 @@ pub(super) fn places(git: Option<&GitProgram>, checkout: &Checkout, term: &str) 
         return Err(format!("git grep failed: {}", output.error_line));
     }
     let text = String::from_utf8_lossy(&output.text);
-    let whole = if output.cut { text.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { &text };
     let mut found = Vec::new();
     let mut more = output.cut;
-    for row in whole.split('\n') {
-        let mut fields = row.splitn(3, '\0');
-        let (Some(path), Some(number), Some(text)) = (fields.next(), fields.next(), fields.next()) else { continue };
-        let path = path.split_once(':').map_or(path, |(_, path)| path);
-        let Ok(number) = number.parse() else { continue };
+    for (path, number, text) in rows(&text, output.cut) {
         if found.len() == LIMIT {
             more = true;
             break;
@@ -38,6 +33,16 @@ pub(super) fn places(git: Option<&GitProgram>, checkout: &Checkout, term: &str) 
         found.push(place(term, path, number, text));
     }
     Ok((found, more))
+}
+
+/// The rows of `git grep -z -n COMMIT`: path, line number and line. The last row of truncated output is incomplete, and omitted.
+pub(super) fn rows(text: &str, cut: bool) -> impl Iterator<Item = (&str, u32, &str)> {
+    let whole = if cut { text.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { text };
+    whole.split('\n').filter_map(|row| {
+        let mut fields = row.splitn(3, '\0');
+        let (path, number, line) = (fields.next()?, fields.next()?, fields.next()?);
+        Some((path.split_once(':').map_or(path, |(_, path)| path), number.parse().ok()?, line))
+    })
 }
 
 fn place(term: &str, path: &str, number: u32, text: &str) -> Value {

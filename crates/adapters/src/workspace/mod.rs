@@ -91,6 +91,21 @@ impl Workspace {
         Arc::clone(kept.entry(key).or_insert(opened))
     }
 
+    /// The answer for a key, computed once: verdict and root of a case ask the same.
+    fn cached(&self, key: &str, answer: impl FnOnce() -> Value) -> Value {
+        let key = Hash::of(key.as_bytes());
+        if let Some(known) = lock(&self.answers).get(&key) {
+            return known.clone();
+        }
+        let answer = answer();
+        let mut kept = lock(&self.answers);
+        if kept.len() >= CACHE_CAPACITY {
+            kept.clear();
+        }
+        kept.insert(key, answer.clone());
+        answer
+    }
+
     fn answer(&self, query: WorkspaceQuery, wanted: &WantedRepository, when: &CheckoutTime) -> Value {
         let Some(repository) = self.repositories.iter().find(|repository| repository.name == wanted.name) else {
             let mut answer = Checkout::default().head(&text::line(&wanted.name));
@@ -201,21 +216,14 @@ impl Queries for Workspace {
         let began = about.launch.started_at.or(about.case.started_at).map(Timestamp::millis);
         let when = CheckoutTime { commit: about.launch.git.commit.clone().unwrap_or_default(), began };
         if name == CODE {
-            return Ok(self.code(about, &when));
+            let case = about.case;
+            let parts = [&case.id, &case.suite, &case.name, &case.error_message].map(String::as_str);
+            let reader = about.evidence.map(|evidence| *evidence.reader.address());
+            return Ok(self.cached(&format!("{CODE} {parts:?} {when:?} {reader:?}"), || self.code(about, &when)));
         }
         let query = WorkspaceQuery::named(name).ok_or_else(|| format!("the workspace answers no query `{name}`"))?;
         let one = |wanted: &WantedRepository| {
-            let key = Hash::of(format!("{query:?} {wanted:?} {when:?}").as_bytes());
-            if let Some(known) = lock(&self.answers).get(&key) {
-                return known.clone();
-            }
-            let answer = self.answer(query, wanted, &when);
-            let mut kept = lock(&self.answers);
-            if kept.len() >= CACHE_CAPACITY {
-                kept.clear();
-            }
-            kept.insert(key, answer.clone());
-            answer
+            self.cached(&format!("{query:?} {wanted:?} {when:?}"), || self.answer(query, wanted, &when))
         };
         if self.repositories.is_empty() {
             return Ok(json!([]));

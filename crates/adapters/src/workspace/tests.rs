@@ -324,7 +324,7 @@ fn the_check_says_what_is_there() {
     assert_eq!((found[1].there, &found[1].notes[0][..]), (false, "`no/such` does not exist"));
 }
 
-/// The answer of `workspace.code` for an error, with tests told apart by their path.
+/// The answer of `workspace.code` for an error, with tests recognised by their path.
 fn code_answer(fixture: &WorkspaceFixture, name: &str, suite: &str, error: &str) -> Value {
     use asterisk_evidence::{EvidenceReader, EvidenceRules, FrameOwner, OwnerRule, PeerKeys};
     let tests = OwnerRule { owner: Some(FrameOwner::Test), paths: vec!["(?:^|/)tests?/".to_owned()], ..OwnerRule::default() };

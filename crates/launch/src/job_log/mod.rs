@@ -121,7 +121,7 @@ struct JobLogReader {
     jobs: Vec<String>,
     /// Whether an earlier job does not show its end.
     is_undecided: bool,
-    /// The step in the columns of `gh run view --log`; `None` if there are no columns.
+    /// The step in the columns of `gh run view --log`; `None` without columns.
     column: Option<String>,
     span: (Option<Timestamp>, Option<Timestamp>),
     is_cut: bool,

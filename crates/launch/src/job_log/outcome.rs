@@ -95,7 +95,7 @@ impl JobLogReader {
         }
         let is_unmarked = matches!(self.system, CiSystem::Plain) || self.outcome == Some(JobOutcome::Failed);
         if failed.is_empty() && !is_unmarked {
-            // A job that was cancelled or lost says nothing of its steps.
+            // The steps of a job that was cancelled or lost are unknown.
             let is_ended = |index: &usize| self.steps[*index].scanned.findings.iter().any(|finding| finding.kind.is_outside());
             return all.filter(is_ended).collect();
         }
@@ -132,7 +132,7 @@ impl JobLogReader {
             .collect()
     }
 
-    /// Says what is known of the outcome of a job without cases.
+    /// Notes the outcome of a job without cases, as far as known.
     fn verdict(&self, builder: &mut LaunchBuilder) {
         let launch = builder.launch();
         if !launch.cases.is_empty() {

@@ -16,7 +16,7 @@ fn tool(index: usize) -> &'static Tool {
     TOOLS[index]
 }
 
-/// Drops what is said of a whole file of tests if some of its tests are known to have failed, and the points of a test
+/// Drops failures of a whole test file if some of its tests are known to have failed, and the points of a test
 /// protocol that another tool explains.
 fn drop_files_of_tests(findings: &mut Vec<Finding>) {
     let tests = |own: &&Finding| own.kind == ProblemKind::Test && own.name != own.suite;
@@ -53,7 +53,7 @@ fn merge(findings: Vec<Finding>) -> Vec<Finding> {
     let mut kept: Vec<(Finding, bool)> = Vec::new();
     let mut by_name: BTreeMap<(usize, String), Vec<usize>> = BTreeMap::new();
     for mut finding in findings {
-        // Its text has no name, but the message that the summary begins with.
+        // Its text lacks the name, but has the message that the summary begins with.
         let head = finding.message.trim_end_matches("...").trim();
         if finding.is_summary
             && !head.is_empty()

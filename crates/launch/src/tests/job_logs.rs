@@ -222,9 +222,9 @@ fn jobs_of_a_matrix_are_joined_with_their_reports() {
     assert_eq!(jobs(&merger.finish()), [(test, MATRIX[1]), (&format!("{test}#2"), MATRIX[0])]);
 }
 
-/// What several tasks print at once is told apart by its prefixes.
+/// Prefixes separate the output of tasks that run concurrently.
 #[test]
-fn tasks_that_run_at_once_are_told_apart() {
+fn tasks_that_run_concurrently_are_separated() {
     for (log, cart, orders) in [
         ("turbo-plain.log", "@acme/cart:test", "@acme/orders:test"),
         ("lerna-plain.log", "@acme/cart", "@acme/orders"),
