@@ -22,6 +22,9 @@ static DOTTED: LazyLock<TextPattern> = LazyLock::new(|| {
 static CELLS: LazyLock<TextPattern> =
     LazyLock::new(|| TextPattern::new(r"^(?:Library|Resource|Variables)\s{2,}(\S+)").expect("a pattern of imports"));
 
+static SOURCED: LazyLock<TextPattern> =
+    LazyLock::new(|| TextPattern::new(r#"^\s*(?:load|source|\.)\s+["']?([^\s"']+)"#).expect("a pattern of imports"));
+
 /// The parts of the paths and packages that a file imports, in lower case, without extensions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imports {
@@ -43,7 +46,7 @@ fn part(text: &str) -> String {
 /// The parts of a path without its extension, and without a last part that stands for its directory.
 fn parts(path: &str) -> Vec<String> {
     let path = path.rsplit_once('.').filter(|(_, extension)| !extension.contains('/')).map_or(path, |(path, _)| path);
-    let source = |part: &&str| !matches!(*part, "" | "." | ".." | "src" | "lib" | "app" | "source");
+    let source = |part: &&str| !matches!(*part, "" | "." | ".." | "src" | "lib" | "app" | "source") && !part.contains('$');
     let mut parts: Vec<String> = path.split('/').filter(source).map(part).collect();
     if parts.len() > 1 && parts.last().is_some_and(|last| matches!(last.as_str(), "index" | "init" | "mod" | "lib" | "main")) {
         parts.pop();
@@ -63,6 +66,8 @@ impl Imports {
         for line in lines {
             if let Some(found) = INCLUDED.captures(line).or_else(|| CELLS.captures(line)) {
                 take(parts(&found[1]));
+            } else if language.name == "shell" {
+                SOURCED.captures(line).into_iter().for_each(|found| take(parts(&found[1])));
             } else if let Some(found) = QUOTED.captures(line) {
                 let path = found.get(1).or_else(|| found.get(2)).map_or("", |path| path.as_str());
                 take(if language.name == "go" { path.split('/').map(part).collect() } else { parts(path) });
@@ -129,6 +134,8 @@ mod tests {
             ("a.t", "use Text::Wrapped qw(wrap);", "lib/Text/Wrapped.pm"),
             ("a.cpp", "#include \"imaging/image.h\"", "src/imaging/image.cpp"),
             ("a.robot", "Library    ../lib/Bank.py", "lib/Bank.py"),
+            ("a.bats", "load helper", "test/helper.bash"),
+            ("a.sh", "source \"$here/../lib/size.sh\"", "lib/size.sh"),
         ] {
             assert!(agrees(test, line, path), "{line} means {path}");
         }

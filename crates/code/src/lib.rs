@@ -8,19 +8,25 @@
 //! | `languages` | the table: extensions, patterns of definitions, comments |
 //! | `source` | a file: lines, statements, blocks |
 //! | `tokens` | names in a statement, without strings and comments |
-//! | `uses` | the names that a statement uses, directly and through local variables and helpers |
+//! | `uses` | the names and texts that a statement uses, directly and through local variables and helpers |
 //! | `imports` | what a file imports, and whether a path is it |
+//! | `routes` | the line of a server that answers a request |
+//! | `steps` | the definition of a step of Gherkin |
 //! | `symbols` | the definitions that these names most likely mean |
 
 mod imports;
 mod languages;
+mod routes;
 mod source;
+mod steps;
 mod symbols;
 mod tokens;
 mod uses;
 
 pub use imports::Imports;
 pub use languages::{CodeLanguage, language};
+pub use routes::{answers, requested_path};
 pub use source::{CodeBlock, SourceFile, SourceStatement};
+pub use steps::{defines_step, step_text};
 pub use symbols::{DefinitionLine, Symbol, may_define, resolve};
-pub use uses::NameUse;
+pub use uses::{CodeUses, NameUse, TextUse};

@@ -157,6 +157,14 @@ impl<'t> SourceFile<'t> {
         if self.lines.get(at).is_some_and(|_| TEST_HEAD.is_match(self.lines[at]) || (level == 0 && self.is_head(at))) {
             return self.block_from(at);
         }
+        // A decorator or an annotation is part of what it stands above.
+        if self.lines.get(at).is_some_and(|line| line.trim_start().starts_with(['@', '['])) {
+            let below =
+                (at + 1..self.lines.len()).take(STATEMENT_LINES).take_while(|below| !self.lines[*below].trim().is_empty());
+            if let Some(head) = below.into_iter().find(|below| indent(self.lines[*below]) == level && self.is_head(*below)) {
+                return self.block_from(head);
+            }
+        }
         for before in (0..at).rev() {
             let line = self.lines[before];
             if line.trim().is_empty() || indent(line) >= level {
@@ -277,6 +285,11 @@ mod tests {
         let block = file.block_around(6);
         assert_eq!((block.first, block.last, block.test), (2, 8, true));
         assert_eq!(file.test_named("adds up").map(|block| block.first), Some(2));
+        let steps = SourceFile::new(
+            "steps.py",
+            "@then(\"the desk is empty\")\ndef step_empty(context):\n    assert context.desk.loans == {}\n",
+        );
+        assert_eq!(steps.map(|file| file.block_around(1).first), Some(2));
         let rust = SourceFile::new("a.rs", "fn total() -> u32 {\n    3\n}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn totals() {\n        assert_eq!(total(), 4);\n    }\n}\n").expect("Rust");
         assert_eq!(
             (rust.block_around(8).name, rust.block_around(8).test, rust.block_around(2).test, rust.tests_begin()),

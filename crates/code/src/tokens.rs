@@ -125,11 +125,32 @@ const KEYWORDS: &[&str] = &[
 
 /// A line with spaces for the content of its strings and for its comment.
 pub(crate) fn masked(line: &str, language: &CodeLanguage) -> String {
+    scan(line, language).0
+}
+
+/// The texts in the strings of a line; in a shell script, where few words are quoted, its words.
+pub(crate) fn texts(line: &str, language: &CodeLanguage) -> Vec<String> {
+    if language.name == "shell" {
+        let masked = masked(line, language);
+        let code: String = line.chars().take(masked.chars().count()).filter(|letter| !"\"'".contains(*letter)).collect();
+        return code.split(|letter: char| letter.is_whitespace() || "=;()|&<>`".contains(letter)).map(str::to_owned).collect();
+    }
+    scan(line, language).1
+}
+
+/// The masked line, and the content of its strings.
+fn scan(line: &str, language: &CodeLanguage) -> (String, Vec<String>) {
     let mut said = String::with_capacity(line.len());
+    let mut texts = Vec::new();
+    let mut begin = 0;
     let mut quote: Option<char> = None;
+    // A variable in a string of a shell script is used like any other.
+    let mut variable = false;
     let mut rest = line.char_indices();
     while let Some((at, letter)) = rest.next() {
         if let Some(open) = quote {
+            let shell = language.name == "shell" && open == '"';
+            variable = shell && (letter == '$' || variable && (is_inside(letter) || letter == '{'));
             if letter == '\\' {
                 said.push(' ');
                 if rest.next().is_some() {
@@ -137,9 +158,10 @@ pub(crate) fn masked(line: &str, language: &CodeLanguage) -> String {
                 }
             } else if letter == open {
                 quote = None;
+                texts.push(line[begin..at].to_owned());
                 said.push(letter);
             } else {
-                said.push(' ');
+                said.push(if variable { letter } else { ' ' });
             }
             continue;
         }
@@ -163,10 +185,11 @@ pub(crate) fn masked(line: &str, language: &CodeLanguage) -> String {
         };
         if quotes {
             quote = Some(letter);
+            begin = at + 1;
         }
         said.push(letter);
     }
-    said
+    (said, texts)
 }
 
 fn is_start(letter: char) -> bool {
@@ -259,5 +282,18 @@ mod tests {
             "EXPECT_EQ(imaging::Image(2).width(), 3); // f()",
             &[("EXPECT_EQ", None, true), ("imaging", None, false), ("Image", Some("imaging"), true), ("width", None, true)],
         );
+        names(
+            "a.bats",
+            "  run \"$BACKUP\" size # other",
+            &[("run", None, false), ("BACKUP", None, false), ("size", None, false)],
+        );
+    }
+
+    #[test]
+    fn texts_are_the_content_of_strings_or_the_words_of_a_shell() {
+        let of = |path: &str, line: &str| texts(line, language(path).expect("a language"));
+        assert_eq!(of("a.js", "await request.get('/books/99'); // '/other'"), ["/books/99"]);
+        assert!(of("a.sh", "BACKUP=\"$ROOT/bin/backup\" # x").contains(&"$ROOT/bin/backup".to_owned()));
+        assert!(of("a.sh", "run ./bin/backup 'a b'").contains(&"./bin/backup".to_owned()));
     }
 }

@@ -1,7 +1,7 @@
-//! The names that a statement uses: directly, through the local variables in it, and through helpers of the same file.
+//! The names and texts that a statement uses: directly, through the local variables in it, and through helpers of the same file.
 
 use super::source::{CodeBlock, SourceFile};
-use super::tokens::{masked, tokens};
+use super::tokens::{masked, texts, tokens};
 use std::collections::HashSet;
 
 /// A name that a statement uses.
@@ -19,10 +19,47 @@ pub struct NameUse {
     pub called: bool,
 }
 
+/// A string in a statement: it may name a file of the product, or what is requested of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextUse {
+    /// Its content.
+    pub text: String,
+    /// The line of the statement that has it, from 1.
+    pub line: u32,
+    /// As for a name.
+    pub distance: u8,
+}
+
+/// What a statement uses, the nearest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CodeUses {
+    /// Names.
+    pub names: Vec<NameUse>,
+    /// Strings that have a slash or a dot.
+    pub texts: Vec<TextUse>,
+}
+
+impl CodeUses {
+    /// Adds what a definition uses that the statement uses at a distance, in another file. The lines are those of that file.
+    pub fn add(&mut self, other: Self, distance: u8) {
+        let further = |at: u8| at.saturating_add(distance).min(DISTANCE);
+        self.names.extend(other.names.into_iter().map(|used| NameUse { distance: further(used.distance), ..used }));
+        self.texts.extend(other.texts.into_iter().map(|used| TextUse { distance: further(used.distance), ..used }));
+        self.names.sort_by_key(|used| used.distance);
+        self.names.truncate(NAMES);
+        self.texts.sort_by_key(|used| used.distance);
+        self.texts.truncate(TEXTS);
+    }
+}
+
 /// How far values are followed.
 const DISTANCE: u8 = 3;
 /// Most names.
 const NAMES: usize = 60;
+/// Most strings.
+const TEXTS: usize = 12;
+/// Longest string that names something, in bytes.
+const TEXT_BYTES: usize = 300;
 /// Most assignments of one variable that are followed.
 const ASSIGNMENTS: usize = 3;
 /// What begins a statement that checks.
@@ -31,8 +68,8 @@ const CONDITIONS: &[&str] = &["if ", "if(", "} else if", "elif ", "elsif ", "unl
 const HELPER_LINES: u32 = 60;
 
 impl SourceFile<'_> {
-    /// The names that the statement at a line uses, the nearest first. `block` is what encloses it.
-    pub fn uses(&self, block: &CodeBlock, line: u32) -> Vec<NameUse> {
+    /// What the statement at a line uses. `block` is what encloses it.
+    pub fn uses(&self, block: &CodeBlock, line: u32) -> CodeUses {
         let mut found = NamesFound::new(self, block);
         if self.language.name == "robot" {
             found.cells(line, 0);
@@ -40,12 +77,29 @@ impl SourceFile<'_> {
             found.statement(line, 0);
             found.conditions(line);
             found.inside(line);
+            if self.language.name == "shell" {
+                found.programs(line);
+            }
         }
         found.finish()
     }
 
-    /// The names that a whole block uses.
-    pub fn uses_of(&self, block: &CodeBlock) -> Vec<NameUse> {
+    /// What a definition outside of any function uses: that of a variable, or a function's body. Nothing if a name is not defined.
+    pub fn uses_of_name(&self, name: &str) -> CodeUses {
+        if let Some(block) = self.block_named(name).filter(|block| !block.test) {
+            return self.uses_of(&block);
+        }
+        let whole = CodeBlock { first: 1, last: self.len(), name: String::new(), test: false };
+        let mut found = NamesFound::new(self, &whole);
+        let lines: Vec<u32> = (1..=self.len()).filter(|line| found.assigns(*line, name)).take(ASSIGNMENTS).collect();
+        for line in lines {
+            found.statement(line, 1);
+        }
+        found.finish()
+    }
+
+    /// What a whole block uses.
+    pub fn uses_of(&self, block: &CodeBlock) -> CodeUses {
         let mut found = NamesFound::new(self, block);
         if self.language.name == "robot" {
             found.cells(block.last, 1);
@@ -60,20 +114,31 @@ struct NamesFound<'f> {
     file: &'f SourceFile<'f>,
     block: &'f CodeBlock,
     uses: Vec<NameUse>,
+    texts: Vec<TextUse>,
     seen: HashSet<(u32, String)>,
+    read: HashSet<u32>,
     variables: HashSet<String>,
     helpers: HashSet<String>,
 }
 
 impl<'f> NamesFound<'f> {
     fn new(file: &'f SourceFile<'f>, block: &'f CodeBlock) -> Self {
-        Self { file, block, uses: Vec::new(), seen: HashSet::new(), variables: HashSet::new(), helpers: HashSet::new() }
+        Self {
+            file,
+            block,
+            uses: Vec::new(),
+            texts: Vec::new(),
+            seen: HashSet::new(),
+            read: HashSet::new(),
+            variables: HashSet::new(),
+            helpers: HashSet::new(),
+        }
     }
 
-    fn finish(mut self) -> Vec<NameUse> {
-        self.uses.sort_by_key(|used| used.distance);
-        self.uses.truncate(NAMES);
-        self.uses
+    fn finish(self) -> CodeUses {
+        let mut uses = CodeUses { names: self.uses, texts: self.texts };
+        uses.add(CodeUses::default(), 0);
+        uses
     }
 
     fn statement(&mut self, line: u32, distance: u8) {
@@ -81,6 +146,11 @@ impl<'f> NamesFound<'f> {
         let mut names = Vec::new();
         for at in statement.first..=statement.last {
             let text = masked(self.file.line(at), self.file.language);
+            if self.read.insert(at) && self.texts.len() < 4 * TEXTS {
+                let named = |text: &String| text.len() <= TEXT_BYTES && text.contains(['/', '.']);
+                let found = texts(self.file.line(at), self.file.language).into_iter().filter(named);
+                self.texts.extend(found.map(|text| TextUse { text, line: at, distance }));
+            }
             for token in tokens(&text) {
                 if self.uses.len() >= 4 * NAMES || !self.seen.insert((at, token.name.to_owned())) {
                     continue;
@@ -105,6 +175,14 @@ impl<'f> NamesFound<'f> {
             if !member || self.file.block_named(&name).is_some_and(|block| block.name == name && !block.test) {
                 self.helper(&name, distance);
             }
+        }
+    }
+
+    /// The programs that a test in a shell ran before a line: what they wrote, and how they ended, is in variables that nothing assigns to.
+    fn programs(&mut self, before: u32) {
+        for line in (self.block.first + 1..before).rev() {
+            let distance = if self.file.line(line).trim_start().starts_with("run ") { 1 } else { 2 };
+            self.statement(line, distance);
         }
     }
 
@@ -148,13 +226,20 @@ impl<'f> NamesFound<'f> {
         }
         let within: Vec<u32> =
             (self.block.first..before).rev().filter(|line| self.assigns(*line, name)).take(ASSIGNMENTS).collect();
-        let found = if within.is_empty() {
-            (1..=self.file.len()).filter(|line| self.assigns(*line, name)).take(ASSIGNMENTS).collect()
-        } else {
-            within
-        };
-        for line in found {
+        if !within.is_empty() {
+            for line in within {
+                self.statement(line, distance + 1);
+            }
+            return;
+        }
+        let elsewhere: Vec<u32> = (1..=self.file.len()).filter(|line| self.assigns(*line, name)).take(ASSIGNMENTS).collect();
+        for line in elsewhere {
             self.statement(line, distance + 1);
+            // Steps and set-ups keep what they made, or the error, in an object that they share.
+            let around = self.file.block_around(line);
+            if !around.name.is_empty() && !around.test && around.last - around.first < HELPER_LINES {
+                self.body(&around, distance + 2);
+            }
         }
     }
 
@@ -225,7 +310,7 @@ mod tests {
     fn used(path: &str, text: &str, line: u32) -> Vec<(String, u8)> {
         let file = SourceFile::new(path, text).expect("a known language");
         let block = file.block_around(line);
-        file.uses(&block, line).into_iter().map(|used| (used.name, used.distance)).collect()
+        file.uses(&block, line).names.into_iter().map(|used| (used.name, used.distance)).collect()
     }
 
     fn has(found: &[(String, u8)], name: &str, distance: u8) -> bool {
@@ -258,13 +343,25 @@ mod tests {
         assert!(has(&found, "withdraw", 0) && has(&found, "open_account", 1), "{found:?}");
     }
 
+    #[test]
+    fn texts_and_values_of_other_files_are_uses() {
+        let file = SourceFile::new("helper.bash", "ROOT=$(pwd)\nBACKUP=\"$ROOT/bin/backup\"\n").expect("shell");
+        let found = file.uses_of_name("BACKUP");
+        assert!(found.texts.iter().any(|used| used.text == "$ROOT/bin/backup"), "{found:?}");
+        assert_eq!(file.uses_of_name("OTHER"), CodeUses::default());
+        let text = "test('x', async () => {\n  const response = await request.get('/books/99');\n  expect(response.status()).toBe(404);\n});\n";
+        let file = SourceFile::new("a.spec.js", text).expect("JavaScript");
+        let found = file.uses(&file.block_around(3), 3);
+        assert_eq!(found.texts, [TextUse { text: "/books/99".to_owned(), line: 2, distance: 1 }]);
+    }
+
     proptest::proptest! {
         #[test]
         fn any_text_is_read(text in "(?s)[a-z=(){}'\"# \\n\\t.:]{0,200}", line in 0u32..30) {
-            for path in ["a.py", "a.js", "a.rs", "a.robot", "a.pl", "a.go"] {
+            for path in ["a.py", "a.js", "a.rs", "a.robot", "a.pl", "a.go", "a.sh"] {
                 let file = SourceFile::new(path, &text).expect("a known language");
                 let block = file.block_around(line);
-                let _names = (file.uses(&block, line), file.uses_of(&block), file.statement_at(line));
+                let _names = (file.uses(&block, line), file.uses_of(&block), file.uses_of_name("a"), file.statement_at(line));
             }
         }
     }

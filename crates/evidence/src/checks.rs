@@ -345,6 +345,7 @@ fn labelled(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
         near(next)?.text.trim().clone_into(&mut one);
         next += 1;
     }
+    next += closed(lines, next, &mut one);
     for _ in 0..6 {
         let line = near(next)?;
         next += 1;
@@ -357,11 +358,34 @@ fn labelled(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
             near(next)?.text.trim().clone_into(&mut two);
             next += 1;
         }
+        next += closed(lines, next, &mut two);
         let (expected, found) = if first { (one, two) } else { (two, one) };
         let kind = if lines[at].text.contains("ubstring") { CheckKind::Contains } else { CheckKind::Equal };
         return Some((Check { kind, expected, found, line: lines[at].id.clone() }, next - at));
     }
     None
+}
+
+/// Adds the lines of a quoted value up to its closing quote, and returns how many.
+fn closed(lines: &[EvidenceLine], next: usize, value: &mut String) -> usize {
+    let Some(quote) = value.chars().next().filter(|letter| "'\"`".contains(*letter)) else { return 0 };
+    if value.len() > 1 && value.ends_with(quote) || value[1..].contains(quote) {
+        return 0;
+    }
+    let source = next.checked_sub(1).and_then(|at| lines.get(at)).map(|line| line.source);
+    let mut whole = value.clone();
+    for (count, line) in (1..).zip(lines.iter().skip(next).take(VALUE_LINES)) {
+        if Some(line.source) != source || label(&line.text).is_some() {
+            break;
+        }
+        whole.push('\n');
+        whole.push_str(&line.text);
+        if line.text.ends_with(quote) {
+            *value = whole;
+            return count;
+        }
+    }
+    0
 }
 
 /// `Expected`, the found value, `to equal`, the expected one.
@@ -394,6 +418,7 @@ fn difference(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
         "Diff:",
         "@@",
         "--- Snapshot",
+        "Difference (- actual, + expected)",
     ];
     if !marks.iter().any(|mark| head.starts_with(mark)) {
         return None;
@@ -426,6 +451,9 @@ fn difference(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
     }
     let kind = if head.contains("Snapshot") || head.contains("[- snapshot]") { CheckKind::Snapshot } else { CheckKind::Equal };
     let value = |text: Option<&str>| text.unwrap_or_default().to_owned();
+    if head.contains("- actual") {
+        std::mem::swap(&mut minus, &mut plus);
+    }
     Some((Check { kind, expected: value(minus), found: value(plus), line: lines[at].id.clone() }, end + 1 - at))
 }
 
@@ -537,6 +565,11 @@ mod tests {
             (Equal, "3", "4"),
         );
         checks("#   Failed test 'total'\n#   at t/a.t line 1.\n#          got: '4'\n#     expected: '3'", (Equal, "'3'", "'4'"));
+        checks(
+            "#   Failed test 'wraps'\n#          got: 'the quick\n#  fox'\n#     expected: 'the slow\n# cat'",
+            (Equal, "'the slow\ncat'", "'the quick\nfox'"),
+        );
+        checks("Difference (- actual, + expected):\n\n- 250\n+ 750", (Equal, "750", "250"));
         checks("#   Failed test 'total'\n#          $got->{a} = '4'\n#     $expected->{a} = '3'", (Equal, "'3'", "'4'"));
         checks("cart_test.go:9: total of 'a', 'b': 4 (want 3)", (Equal, "3", "4"));
         checks("line 6: total mismatch: \"4\" instead of \"3\"", (Equal, "\"3\"", "\"4\""));

@@ -253,6 +253,9 @@ fn ordered(text: &ReadText) -> Vec<(usize, PlacedFrame)> {
     let keep: Vec<bool> = (0..traces.len()).map(|at| !repeated(&traces, at)).collect();
     let mut keep = keep.into_iter();
     traces.retain(|_| keep.next() == Some(true));
+    // behave prints the place of a step above the stack of what it ran.
+    let is_step = |trace: &Vec<PlacedFrame>| trace.len() == 1 && trace[0].frame.path.ends_with(".feature");
+    traces.sort_by_key(is_step);
     // Python writes the innermost frame last.
     for trace in &mut traces {
         if trace.iter().filter(|placed| placed.frame.language == FrameLanguage::Python).count() * 2 > trace.len() {

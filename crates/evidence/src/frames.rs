@@ -162,8 +162,8 @@ pattern!(
     JS_BARE,
     r"^\s*(?:async )?([A-Za-z_$][\w$.<> \[\]]{0,80}) \(((?:file://|node:|/|[A-Za-z]:[\\/])[^\s()]*?\.(?:[cm]?[jt]sx?)|node:[\w/]+):(\d+):\d+\)\s*$"
 );
-// behave's place of a step: `Location: features/loans.feature:6`.
-pattern!(LOCATION, r"^\s*Location: (\S+\.feature):(\d+)\s*$");
+// The place of a step or of its definition: `Location: features/loans.feature:6`.
+pattern!(LOCATION, r"^\s*Location: (\S+\.(?:feature|py|rb|js|ts|java|kt|cs)):(\d+)\s*$");
 pattern!(BATS, r"^\s*(?:# ?)?\(?(?:from function [`'](.+?)' )?in (?:test )?file (\S+), line (\d+)[,)]\s*$");
 
 /// Reads one line. `previous` is what the line before was, since some tools write a frame in two.

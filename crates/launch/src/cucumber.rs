@@ -37,6 +37,8 @@ struct CucumberElement {
     keyword: Text,
     name: Text,
     line: JsonNumber,
+    /// Of behave, instead of the line: `features/loans.feature:3`.
+    location: Text,
     start_timestamp: Text,
     tags: List<CucumberTag>,
     before: List<CucumberStep>,
@@ -89,6 +91,11 @@ pub(super) struct ScenarioLog {
 impl ScenarioLog {
     /// Adds a step with its status in lower case.
     pub(super) fn step(&mut self, name: &str, status: &str, message: &str, output: &str) {
+        self.step_at(name, status, message, output, "");
+    }
+
+    /// Adds a step whose definition is at a place, such as `features/steps/loan_steps.py:20`.
+    pub(super) fn step_at(&mut self, name: &str, status: &str, message: &str, output: &str, place: &str) {
         // Writing to a string cannot fail.
         writeln!(self.log, "{} [{status}]", name.trim()).unwrap_or_default();
         if !output.trim().is_empty() {
@@ -105,6 +112,10 @@ impl ScenarioLog {
             let message = if message.trim().is_empty() { format!("the step is {status}") } else { message.trim().to_owned() };
             let between = if self.error.is_empty() { "" } else { "\n\n" };
             write!(self.error, "{between}{}\n{message}", name.trim()).unwrap_or_default();
+            let is_line = place.rsplit_once(':').is_some_and(|(_, line)| line.parse::<u32>().is_ok());
+            if is_line && !message.contains(place) {
+                write!(self.error, "\nLocation: {place}").unwrap_or_default();
+            }
         }
         let rank = |outcome: TestOutcome| match outcome {
             TestOutcome::Failed => 3,
@@ -189,14 +200,18 @@ fn scenario(
         lacks |= result.status.is_empty();
         count += 1;
         nanos += result.duration.nanos().unwrap_or(0.0);
-        log.step(&name, &result.status.to_lowercase(), &result.error_message, &step.output.joined("\n"));
+        let output = step.output.joined("\n");
+        log.step_at(&name, &result.status.to_lowercase(), &result.error_message, &output, step.place.location.trim());
     }
     if !log.outcome().is_failure() && (lacks || count == 0) {
         builder.no_outcome(name);
         return;
     }
     let mut record = TestRecord::new(&feature.name, name, log.outcome());
-    record.locate(&feature.uri, element.line.count());
+    match element.location.trim().rsplit_once(':') {
+        Some((file, line)) if feature.uri.is_empty() => record.locate(file, line.parse().unwrap_or(0)),
+        _ => record.locate(&feature.uri, element.line.count()),
+    }
     record.started_at = element.start_timestamp.time();
     record.duration_s = Some(nanos);
     for tag in &*element.tags {

@@ -12,6 +12,10 @@ pub(super) struct TapDiagnostics {
     kind: String,
     /// `expected` and `actual`, verbatim.
     compared: Vec<String>,
+    /// A frame, where there is no stack.
+    thrown_at: String,
+    /// Whether a check is named.
+    of_check: bool,
     file: String,
     line: String,
     severity: String,
@@ -57,9 +61,12 @@ impl TapDiagnostics {
                 self.compared.push(format!("{key}:{between}{text}"));
             }
             "duration_ms" => self.duration_s = times::seconds(&text).map(|millis| millis / 1000.0),
+            // AVA: titles, each with a value below it.
+            "details" => self.compared.extend(details(block)),
+            "operator" => self.of_check = true,
             "file" => self.file = text,
             "line" => self.line = text,
-            "at" if is_block => {
+            "at" if is_block && !value.starts_with(['|', '>']) => {
                 for line in block {
                     match line.trim().split_once(':') {
                         Some(("file" | "fileName", value)) => self.file = unquoted(value.trim()),
@@ -67,6 +74,11 @@ impl TapDiagnostics {
                         _ => {}
                     }
                 }
+            }
+            // Where the error was thrown, unless a check says so (tape).
+            "at" if !self.of_check => {
+                let place = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                self.thrown_at = format!("    at {place}");
             }
             "at" | "location" => {
                 let mut parts = text.rsplitn(3, ':');
@@ -82,7 +94,7 @@ impl TapDiagnostics {
     pub(super) fn fill(&self, record: &mut TestRecord) {
         let mut error: Vec<&str> = vec![&self.message];
         error.extend(self.compared.iter().map(String::as_str));
-        error.push(&self.stack);
+        error.push(if self.stack.is_empty() { &self.thrown_at } else { &self.stack });
         error.retain(|text| !text.trim().is_empty());
         record.error = if error.is_empty() { self.whole.clone() } else { error.join("\n") };
         if !self.file.is_empty() {
@@ -94,6 +106,36 @@ impl TapDiagnostics {
     }
 }
 
+/// The titles of AVA's details with the values below them. An error is shown as an object: its name and message are put on one line.
+fn details(block: &[&str]) -> Vec<String> {
+    let indent = block.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
+    let mut found: Vec<String> = Vec::new();
+    for line in block {
+        let inner = line.get(indent..).unwrap_or_default();
+        if let Some((title, value)) = inner.split_once("':").filter(|_| inner.starts_with('\'')) {
+            let value = value.trim().trim_start_matches(['|', '>', '-']);
+            found.push(format!(
+                "{}:{}{}",
+                title[1..].trim_end_matches(':'),
+                if value.is_empty() { "" } else { " " },
+                unquoted(value)
+            ));
+        } else if let Some(last) = found.last_mut() {
+            last.push('\n');
+            last.push_str(line.trim());
+        }
+    }
+    for text in &mut found {
+        let kind = text.lines().find_map(|line| line.strip_suffix(" {")).filter(|kind| kind.chars().all(char::is_alphanumeric));
+        let message = text.lines().find_map(|line| line.strip_prefix("message: '")?.strip_suffix("',"));
+        if let (Some(kind), Some(message)) = (kind, message) {
+            let line = format!("{kind}: {}\n", message.replace("\\'", "'"));
+            text.insert_str(0, &line);
+        }
+    }
+    found
+}
+
 /// Removes the quotes of a value.
 fn unquoted(value: &str) -> String {
     if let Some(inner) = value.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
@@ -102,5 +144,29 @@ fn unquoted(value: &str) -> String {
     match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(inner) => inner.replace("\\n", "\n").replace("\\\"", "\"").replace("\\\\", "\\"),
         None => value.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(yaml: &str) -> String {
+        let mut record = TestRecord::new("", "a test", asterisk_base::model::TestOutcome::Failed);
+        TapDiagnostics::read(yaml).fill(&mut record);
+        record.error
+    }
+
+    #[test]
+    fn details_of_ava_are_values_and_errors() {
+        let difference = "  name: AssertionError\n  assertion: t.is()\n  details:\n    'Difference (- actual, + expected):': |-\n      - 250\n      + 750\n  message: ''\n  at: >-\n    ExecutionContext.is\n    (file:///x/node_modules/ava/lib/assert.js:309:16)\n";
+        assert_eq!(
+            error(difference),
+            "Difference (- actual, + expected):\n- 250\n+ 750\n    at ExecutionContext.is (file:///x/node_modules/ava/lib/assert.js:309:16)"
+        );
+        let thrown = "  name: AssertionError\n  details:\n    'Error thrown in test:': |-\n      TypeError {\n        message: 'Cannot read properties of undefined (reading \\'0\\')',\n      }\n  message: Error thrown in test\n  at: 'shoppingList (file:///x/lib/shopping.js:9:52)'\n";
+        let found = error(thrown);
+        assert!(found.contains("\nTypeError: Cannot read properties of undefined (reading '0')\n"), "{found}");
+        assert!(found.ends_with("    at shoppingList (file:///x/lib/shopping.js:9:52)"), "{found}");
     }
 }

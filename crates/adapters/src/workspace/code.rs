@@ -11,7 +11,10 @@ use super::lock;
 use super::paths::{self, PathMatch};
 use super::text::line as clean;
 use asterisk_base::model::Case;
-use asterisk_code::{CodeBlock, DefinitionLine, NameUse, SourceFile, Symbol, language, may_define, resolve};
+use asterisk_code::{
+    CodeBlock, CodeUses, DefinitionLine, NameUse, SourceFile, Symbol, TextUse, answers, defines_step, language, may_define,
+    requested_path, resolve, step_text,
+};
 use asterisk_evidence::{EvidenceFrame, EvidenceReader, FailureTexts, FrameLanguage, FrameOwner, ParsedFrame};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -29,6 +32,10 @@ const PATHS_BYTES: usize = 100_000;
 const DEFINITIONS: usize = 40;
 /// Shortest name that is searched for.
 const NAME_BYTES: usize = 3;
+/// Most files of tests that one imports and that are read.
+const SUPPORT_FILES: usize = 6;
+/// Most lines of a definition that only calls another, with its head.
+const DELEGATE_LINES: u32 = 6;
 
 /// What has been read of a checkout.
 #[derive(Debug, Default)]
@@ -79,7 +86,8 @@ impl CodeReader<'_> {
             tests.extend(self.by_name(case));
         }
         let mut first = true;
-        for place in &tests {
+        for place in tests {
+            let place = &self.step_definition(&place, case).unwrap_or(place);
             let Some(text) = self.text(&place.path) else { continue };
             let Some(file) = SourceFile::new(&place.path, &text) else { continue };
             let (block, symbols) = self.symbols(place, &file, case);
@@ -124,12 +132,36 @@ impl CodeReader<'_> {
         found
     }
 
+    /// The definition of the step at a place in a feature file.
+    fn step_definition(&self, place: &TestPlace, case: &Case) -> Option<TestPlace> {
+        if !place.path.ends_with(".feature") {
+            return None;
+        }
+        let text = self.text(&place.path)?;
+        let step = step_text(text.lines().nth(usize::try_from(place.line.checked_sub(1)?).ok()?)?)?;
+        let words = step.split(|letter: char| !letter.is_alphabetic());
+        let mut found: Option<TestPlace> = None;
+        let words: Vec<&str> = words.filter(|word| word.len() >= NAME_BYTES).collect();
+        self.grep(
+            &words,
+            true,
+            |path| language(path).is_some() && self.is_test(path, case),
+            |path, line, text| {
+                if found.is_none() && language(path).is_some_and(|language| defines_step(text, language, step)) {
+                    found = Some(TestPlace { path: path.to_owned(), line });
+                }
+            },
+        );
+        found
+    }
+
     /// The test by its name and the file that its suite means.
     fn by_name(&self, case: &Case) -> Option<TestPlace> {
         let simple = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
         let file = case.file.as_deref().and_then(|file| self.locate(file, case));
-        let words: HashSet<String> = case
-            .suite
+        // Without a suite, the first part of a name of several is that of the file.
+        let suite = if case.suite.is_empty() { &case.name } else { &case.suite };
+        let words: HashSet<String> = suite
             .split(|letter: char| ".:/\\>\u{203a}$".contains(letter))
             .map(simple)
             .filter(|word| word.len() > NAME_BYTES)
@@ -157,25 +189,141 @@ impl CodeReader<'_> {
 
     /// The block around a place, and the definitions of the product that the statement there uses.
     fn symbols(&self, place: &TestPlace, file: &SourceFile<'_>, case: &Case) -> (CodeBlock, Vec<Symbol>) {
-        let (block, uses) = if place.line > 0 {
+        let (block, mut uses) = if place.line > 0 {
             let block = file.block_around(place.line);
-            let uses = file.uses(&block, place.line);
+            // The line of a test's head says which test failed, not where.
+            let whole = block.first >= place.line && block.last > block.first;
+            let uses = if whole { file.uses_of(&block) } else { file.uses(&block, place.line) };
             (block, uses)
         } else {
             let block = named(file, &case.name).unwrap_or_else(|| file.block_around(1));
             let uses = file.uses_of(&block);
             (block, uses)
         };
-        let uses: Vec<NameUse> = uses.into_iter().filter(|used| used.name.len() >= NAME_BYTES).collect();
-        let defined = self.definitions(place, file, &uses, case);
-        let symbols = resolve(&place.path, &file.imports(), &uses, &defined);
+        for used in self.support(place, file, &uses, case) {
+            uses.add(used, 2);
+        }
+        let mut symbols = self.resolved(&place.path, file, &uses.names, case);
+        if let Some(deeper) = symbols.first().and_then(|symbol| self.delegate(symbol, case)) {
+            symbols.insert(0, deeper);
+        }
+        // What a text names is less certain than a name, and nearer than what its values come from.
+        let nearest = symbols.first().map_or(u8::MAX, |symbol| symbol.distance);
+        let named =
+            uses.texts.iter().filter(|used| used.distance < nearest).find_map(|used| self.named_by_text(place, used, case));
+        if let Some(symbol) = named {
+            symbols.insert(0, symbol);
+        }
         (block, symbols)
+    }
+
+    fn resolved(&self, path: &str, file: &SourceFile<'_>, uses: &[NameUse], case: &Case) -> Vec<Symbol> {
+        let uses: Vec<NameUse> = uses.iter().filter(|used| used.name.len() >= NAME_BYTES).cloned().collect();
+        let defined = self.definitions(path, file, &uses, case);
+        resolve(path, &file.imports(), &uses, &defined)
+    }
+
+    /// What the names that other files of tests define use: fixtures of a `conftest.py`, helpers that the test imports.
+    fn support(&self, place: &TestPlace, file: &SourceFile<'_>, uses: &CodeUses, case: &Case) -> Vec<CodeUses> {
+        let imports = file.imports();
+        let implicit = |path: &str| path.strip_suffix("conftest.py").is_some_and(|dir| place.path.starts_with(dir));
+        let supports = |path: &&String| {
+            **path != place.path
+                && language(path).is_some_and(|language| file.language.calls(language))
+                && (implicit(path) || imports.agreement(path) > 0)
+                && self.is_test(path, case)
+        };
+        let mut found = Vec::new();
+        for path in self.checkout.files.iter().filter(supports).take(SUPPORT_FILES) {
+            let Some(text) = self.text(path) else { continue };
+            let Some(support) = SourceFile::new(path, &text) else { continue };
+            let mut names: Vec<&str> = uses.names.iter().map(|used| used.name.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            found.extend(names.into_iter().map(|name| support.uses_of_name(name)).filter(|used| *used != CodeUses::default()));
+        }
+        found
+    }
+
+    /// The definition of another file that one does no more than call: a wrapper says nothing about what is behind it.
+    fn delegate(&self, symbol: &Symbol, case: &Case) -> Option<Symbol> {
+        let text = self.text(&symbol.path)?;
+        let file = SourceFile::new(&symbol.path, &text)?;
+        let body = file.definition_at(symbol.line);
+        let mut inside = body.first + 1..=body.last;
+        if body.last - body.first >= DELEGATE_LINES || inside.any(|line| file.language.defined(file.line(line)).is_some()) {
+            return None;
+        }
+        let of_other = |used: &NameUse| used.called && used.line > body.first && file.block_named(&used.name).is_none();
+        let uses: Vec<NameUse> = file.uses_of(&body).names.into_iter().filter(of_other).collect();
+        let found = self.resolved(&symbol.path, &file, &uses, case);
+        let mut others = found.into_iter().filter(|other| other.path != symbol.path);
+        let only = others.next().filter(|only| others.all(|other| other.path == only.path))?;
+        Some(Symbol { distance: symbol.distance, used: symbol.used, called: true, ..only })
+    }
+
+    /// The program that a text of a test names (`run ./bin/backup`), or the line of the product that answers its request (`/books/9`).
+    fn named_by_text(&self, place: &TestPlace, used: &TextUse, case: &Case) -> Option<Symbol> {
+        let symbol = |name: &str, path: String, line: u32| Symbol {
+            name: name.to_owned(),
+            path,
+            line,
+            distance: used.distance,
+            used: used.line,
+            called: true,
+        };
+        if let Some(path) = self.program(&used.text, case) {
+            let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
+            return Some(symbol(&name, path, 1));
+        }
+        let requested = requested_path(&used.text)?;
+        let first = requested.split('/').nth(1)?;
+        let mut found: Vec<(usize, String, u32)> = Vec::new();
+        self.grep(
+            &[&format!("{first}/"), &format!("/{first}")],
+            false,
+            |path| language(path).is_some() && *path != place.path && !self.is_test(path, case),
+            |path, line, text| {
+                let of = language(path).map_or(0, |language| answers(text, language, requested));
+                if of > 0 {
+                    found.push((of, path.to_owned(), line));
+                }
+            },
+        );
+        let most = found.iter().map(|(of, ..)| *of).max()?;
+        found.retain(|(of, ..)| *of == most);
+        let (_, path, line) = found.first()?.clone();
+        // Two files that answer or ask for the same path: it is not known which is meant.
+        found.iter().all(|(_, other, _)| *other == path).then(|| symbol(requested, path, line))
+    }
+
+    /// The file of the product that is run as a program by this text, if there is one.
+    fn program(&self, text: &str, case: &Case) -> Option<String> {
+        let text = text.split(char::is_whitespace).find(|word| word.contains(['/', '.']))?;
+        // The beginning may be a variable: `$ROOT/bin/backup`.
+        let fixed = text.rsplit('/').take_while(|part| !part.contains(['$', '{', '}', '(', '%']));
+        let mut parts: Vec<&str> = fixed.filter(|part| !matches!(*part, "" | "." | "..")).collect();
+        parts.reverse();
+        let name = parts.last()?;
+        if text.starts_with("//")
+            || text.contains("://")
+            || parts.len() < 2 && !self.checkout.files.iter().any(|file| file == name)
+        {
+            return None;
+        }
+        let PathMatch::File(path) = paths::find(&self.checkout.files, &FocusPath::parse(&parts.join("/"))) else { return None };
+        // A path with more directories than the file's is another one of the same name.
+        if parts.len() > path.split('/').count() || self.is_test(&path, case) {
+            return None;
+        }
+        let script = || self.text(&path).is_some_and(|text| text.starts_with("#!"));
+        (language(&path).is_some() || !name.contains('.') && script()).then_some(path)
     }
 
     /// The lines of the product that define names.
     fn definitions(
         &self,
-        place: &TestPlace,
+        from: &str,
         file: &SourceFile<'_>,
         uses: &[NameUse],
         case: &Case,
@@ -191,7 +339,7 @@ impl CodeReader<'_> {
             names.iter().copied().filter(|name| !known.contains_key(&key(name))).collect()
         };
         if !missing.is_empty() {
-            let mut found = self.search(&place.path, &missing, case);
+            let mut found = self.search(from, &missing, case);
             lock(&self.index.defined).extend(missing.iter().map(|name| (key(name), found.remove(*name).unwrap_or_default())));
         }
         let known = lock(&self.index.defined);
@@ -199,16 +347,16 @@ impl CodeReader<'_> {
         let lines = |name: &str| -> Vec<DefinitionLine> {
             let all = known.get(&key(name)).into_iter().flatten();
             // Definitions of the tests at the end of a product file are not product code.
-            all.filter(|at| if at.path == place.path { begin != u32::MAX && at.line < begin } else { true }).cloned().collect()
+            all.filter(|at| at.path != from || begin != u32::MAX && at.line < begin).cloned().collect()
         };
         names.into_iter().map(|name| (name.to_owned(), lines(name))).filter(|(_, lines)| !lines.is_empty()).collect()
     }
 
     fn search(&self, test: &str, names: &[&str], case: &Case) -> HashMap<String, Vec<DefinitionLine>> {
-        let in_file = |path: &&String| may_define(path, test) && (**path == test || !self.is_test(path, case));
-        let files: Vec<&String> = self.checkout.files.iter().filter(in_file).collect();
+        let in_file = |path: &String| may_define(path, test) && (*path == test || !self.is_test(path, case));
         let mut found: HashMap<String, Vec<DefinitionLine>> = HashMap::new();
-        let mut take = |path: &str, line: u32, text: &str| {
+        let terms: Vec<&str> = names.iter().map(|name| name.trim_end_matches(['?', '!'])).collect();
+        self.grep(&terms, true, in_file, |path, line, text| {
             let Some(name) = language(path).and_then(|language| language.defined(text)) else { return };
             if !names.contains(&name) {
                 return;
@@ -217,7 +365,13 @@ impl CodeReader<'_> {
             if lines.len() < DEFINITIONS {
                 lines.push(DefinitionLine { path: path.to_owned(), line });
             }
-        };
+        });
+        found
+    }
+
+    /// Passes the lines of some files on that have one of the terms, or, without git, all of their lines.
+    fn grep(&self, terms: &[&str], words: bool, wanted: impl Fn(&String) -> bool, mut take: impl FnMut(&str, u32, &str)) {
+        let files: Vec<&String> = self.checkout.files.iter().filter(|path| wanted(path)).collect();
         let (Some(git), Some(commit), Some(dir)) = (self.git, &self.checkout.commit, &self.checkout.dir) else {
             for path in files {
                 let Some(text) = self.text(path) else { continue };
@@ -225,28 +379,28 @@ impl CodeReader<'_> {
                     take(path, line, text);
                 }
             }
-            return found;
+            return;
         };
         if files.is_empty() {
-            return found;
+            return;
         }
-        let mut args = vec!["grep", "-z", "-n", "-I", "--no-textconv", "--threads=1", "--fixed-strings", "--word-regexp"];
-        for name in names {
-            args.extend(["-e", name.trim_end_matches(['?', '!'])]);
+        let mut args = vec!["grep", "-z", "-n", "-I", "--no-textconv", "--threads=1", "--fixed-strings"];
+        args.extend(words.then_some("--word-regexp"));
+        for term in terms {
+            args.extend(["-e", term]);
         }
         args.extend([commit.as_str(), "--"]);
         if files.iter().map(|path| path.len() + 1).sum::<usize>() < PATHS_BYTES {
             args.extend(files.iter().map(|path| path.as_str()));
         }
         let known: HashSet<&str> = files.iter().map(|path| path.as_str()).collect();
-        let Ok(output) = git.run(dir, &args) else { return found };
+        let Ok(output) = git.run(dir, &args) else { return };
         let text = String::from_utf8_lossy(&output.text);
         for (path, number, line) in grep::rows(&text, output.cut) {
             if known.contains(path) {
                 take(path, number, line);
             }
         }
-        found
     }
 
     /// Adds the symbols, and when they and the statement were changed last.

@@ -374,6 +374,86 @@ fn a_failed_check_is_about_what_gave_it_its_value() {
     assert_eq!((&answer["symbols"][0]["name"], &answer["later"]), (&json!("total"), &json!("")), "{answer}");
 }
 
+/// The first symbol of the answer for a failure at a line of a test: its name, file and line.
+#[track_caller]
+fn first_symbol(files: &[(&str, &str)], name: &str, error: &str, expected: (&str, &str, i64)) {
+    let mut fixture = WorkspaceFixture::new();
+    fixture.git(&["init", "-q", "-b", "main"], 0);
+    fixture.commit(3, "Begin", files);
+    let of = |answer: &Value| {
+        let first = &answer["symbols"][0];
+        let text = |key: &str| first[key].as_str().unwrap_or_default().to_owned();
+        (text("name"), text("path"), first["line"].as_i64().unwrap_or_default())
+    };
+    let answer = code_answer(&fixture, name, "", error);
+    let (of_name, path, line) = of(&answer);
+    assert_eq!((of_name.as_str(), path.as_str(), line), expected, "{answer:#}");
+    // Without git, the same.
+    fs::remove_dir_all(fixture.repo().join(".git")).unwrap();
+    fixture.repositories = json!([{"name": "clock", "path": "clock"}]);
+    let (of_name, path, line) = of(&code_answer(&fixture, name, "", error));
+    assert_eq!((of_name.as_str(), path.as_str(), line), expected, "without git");
+}
+
+#[test]
+fn a_request_is_about_what_answers_it() {
+    let server = "const routes = {\n  '/authors': authors,\n};\napp.get('/books/:id', (request, response) => {\n  response.json(books[request.params.id]);\n});\n";
+    let test = "test('an unknown book', async ({ request }) => {\n  const response = await request.get('/books/99');\n  expect(response.status()).toBe(404);\n});\n";
+    let error = "Error: expect(received).toBe(expected)\n    at /x/tests/books.spec.js:3:29";
+    first_symbol(
+        &[("server/app.js", server), ("tests/books.spec.js", test)],
+        "an unknown book",
+        error,
+        ("/books/99", "server/app.js", 4),
+    );
+}
+
+#[test]
+fn a_program_that_a_test_runs_is_of_the_product() {
+    let helper = "ROOT=\"$(cd \"$BATS_TEST_DIRNAME/..\" && pwd)\"\nBACKUP=\"$ROOT/bin/backup\"\n";
+    let test = "load helper\n\n@test \"unknown commands fail\" {\n  run \"$BACKUP\" frobnicate\n  [ \"$status\" -ne 0 ]\n}\n";
+    first_symbol(
+        &[("bin/backup", "#!/bin/sh\nexit 0\n"), ("test/helper.bash", helper), ("test/backup.bats", test)],
+        "unknown commands fail",
+        "(in test file test/backup.bats, line 5)\n  `[ \"$status\" -ne 0 ]' failed",
+        ("backup", "bin/backup", 1),
+    );
+}
+
+#[test]
+fn a_step_of_a_feature_is_about_what_its_definition_uses() {
+    let steps = "from behave import then\n\nfrom library.loans import fine\n\n\n@then('the fine for {days:d} days is {cents:d} cents')\ndef step_fine(context, days, cents):\n    assert fine(days) == cents\n";
+    let feature = "Feature: Loans\n  Scenario: Fines are capped\n    Then the fine for 90 days is 500 cents\n";
+    first_symbol(
+        &[
+            ("src/library/loans.py", "LIMIT = 3\n\ndef fine(days):\n    return days * 10\n"),
+            ("tests/loans.feature", feature),
+            ("tests/steps/loan_steps.py", steps),
+        ],
+        "Fines are capped",
+        "Failing step: Then the fine for 90 days is 500 cents\nLocation: tests/loans.feature:3\nASSERT FAILED: ",
+        ("fine", "src/library/loans.py", 3),
+    );
+}
+
+#[test]
+fn fixtures_of_other_files_and_wrappers_are_followed() {
+    let conftest =
+        "import pytest\n\nfrom shop.cart import make_cart\n\n@pytest.fixture\ndef filled():\n    return make_cart([1])\n";
+    let test = "def test_total(filled):\n    assert filled == 3\n";
+    first_symbol(
+        &[
+            ("src/shop/cart.py", "from shop.lines import build_lines\n\ndef make_cart(n):\n    return build_lines(n)\n"),
+            ("src/shop/lines.py", "def build_lines(n):\n    found = []\n    return found\n"),
+            ("tests/conftest.py", conftest),
+            ("tests/test_total.py", test),
+        ],
+        "test_total",
+        "tests/test_total.py:2: in test_total\n    assert filled == 3\nE   assert [] == 3",
+        ("build_lines", "src/shop/lines.py", 1),
+    );
+}
+
 #[test]
 fn code_that_is_not_there_is_unknown() {
     let fixture = WorkspaceFixture::with_history();
