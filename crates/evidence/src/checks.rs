@@ -240,6 +240,11 @@ pub(super) fn find(lines: &[EvidenceLine]) -> Vec<Check> {
         }
         at += 1;
     }
+    // The log of a file of tests has the checks of others, too.
+    let in_error = |check: &Check| lines.iter().any(|line| line.id == check.line && line.source == LineSource::Error);
+    if found.iter().any(|check| in_error(check) && !check.found.is_empty()) {
+        found.retain(in_error);
+    }
     // A bare condition next to a check with values adds nothing.
     if found.iter().any(|check| check.kind != CheckKind::Condition) {
         found.retain(|check| check.kind != CheckKind::Condition || !check.found.is_empty());

@@ -254,7 +254,10 @@ impl CodeReader<'_> {
         if body.last - body.first >= DELEGATE_LINES || inside.any(|line| file.language.defined(file.line(line)).is_some()) {
             return None;
         }
-        let of_other = |used: &NameUse| used.called && used.line > body.first && file.block_named(&used.name).is_none();
+        let same_name = |used: &NameUse| used.name == symbol.name && used.qualifier.is_some();
+        let of_other = |used: &NameUse| {
+            used.called && used.line > body.first && (same_name(used) || file.block_named(&used.name).is_none())
+        };
         let uses: Vec<NameUse> = file.uses_of(&body).names.into_iter().filter(of_other).collect();
         let found = self.resolved(&symbol.path, &file, &uses, case);
         let mut others = found.into_iter().filter(|other| other.path != symbol.path);
