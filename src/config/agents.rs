@@ -46,6 +46,8 @@ fn one(reader: &mut YamlReader<'_>, name: &Spanned<String>, fields: FormFields<'
         );
     }
     settings.model = fields.text("model").map(|text| text.value);
+    let models = fields.entries("models").iter();
+    settings.models = models.filter_map(|entry| Some((entry.key.to_string(), entry.value.as_text()?.to_owned()))).collect();
     let url = address(reader, fields, &what);
     let given = fields.present("url").is_some() && url.is_none();
     settings.url = url.map(|url| url.value);

@@ -107,7 +107,12 @@ pub(super) const AGENT: Form = Form {
         .examples(&["[\"claude\", \"-p\", \"--output-format\", \"json\"]"]),
         key("url", TEXT, "Of `http`: the base URL, without /chat/completions.")
             .examples(&["https://api.openai.com/v1", "http://127.0.0.1:11434/v1"]),
-        key("model", TEXT, "Of `http`: the name of the model."),
+        key("model", TEXT, "Of `http`: the name of the model. Of `exec`: the value of `ASTERISK_MODEL`."),
+        key(
+            "models",
+            ValueForm::Entries(&TEXT),
+            "The model of walkers, by what they call it (`small`, `medium` and `large` in `data/elements.yaml`); `model` for any other.",
+        ),
         key(
             "secret",
             PLACE,

@@ -253,6 +253,11 @@ const ELEMENTS: Form = Form {
             ValueForm::Entries(&ValueForm::Map(&DERIVED)),
             "Elements that depend on the accuracy of a walker.",
         ),
+        FormKey::new(
+            "speeds",
+            ValueForm::Entries(&ValueForm::Map(&SPEED)),
+            "What a speed means for the answers of a walker, by name.",
+        ),
         FormKey::required("cycles", ValueForm::Map(&CYCLES), "Which element strengthens or overcomes which."),
     ],
     ..Form::PLAIN
@@ -271,6 +276,18 @@ const ELEMENT: Form = Form {
     ],
     ..Form::PLAIN
 };
+
+const SPEED: Form = Form {
+    what: "a speed",
+    keys: &[
+        FormKey::new("timeout", SECONDS, "The time for an answer, in seconds."),
+        FormKey::new("model", ValueForm::Text, "The model, by its name in `models:` of an agent."),
+    ],
+    ..Form::PLAIN
+};
+
+/// The time for an answer: up to a day.
+const SECONDS: ValueForm = ValueForm::Number(0.001, 86_400.0);
 
 /// The names of an element's traits.
 pub(super) fn traits() -> impl Iterator<Item = &'static str> {
@@ -451,6 +468,12 @@ pub(super) const WALKER: Form = Form {
         FormKey::new("tags", ValueForm::List(&ValueForm::Text), "Its characteristics."),
         FormKey::new("preamble", ValueForm::Text, "Its introduction in prompts."),
         FormKey::new("via", ValueForm::List(&ValueForm::Text), "Its answerers, tried in this order."),
+        FormKey::new(
+            "model",
+            ValueForm::Text,
+            "Its model, by the name in `models:` of an agent; by default that of its element's speed.",
+        ),
+        FormKey::new("timeout", SECONDS, "Its time for an answer, in seconds; by default that of its element's speed."),
         FormKey::new(
             "masks",
             ValueForm::List(&ValueForm::Text),

@@ -33,8 +33,9 @@ impl ProjectLinker<'_> {
         let mut names: Vec<Spanned<String>> = Vec::new();
         let before = found.len();
         for walker in &team.walkers {
-            let Some(persona) = self.persona(walker, data, found) else { continue };
+            let Some(mut persona) = self.persona(walker, data, found) else { continue };
             let Some(name) = walker.name() else { continue };
+            at_home(&mut persona, data);
             if let Some(first) = names.iter().find(|first| first.value.eq_ignore_ascii_case(&name.value)) {
                 let error = Diagnostic::error("project/duplicate-walker", format!("duplicate walker `{}` in the team", *name));
                 let error = error.label(&self.pipeline.source, name.span, "again here");
@@ -64,11 +65,11 @@ impl ProjectLinker<'_> {
     fn persona(&self, walker: &TeamWalker, data: &DataFiles, found: &mut Diagnostics) -> Option<Value> {
         match walker {
             TeamWalker::Persona(name) => {
-                let persona = personas(data).find(|persona| persona["name"].as_str().is_some_and(|known| known == name.value));
+                let is_it = |persona: &&Value| persona["name"].as_str().is_some_and(|known| known.eq_ignore_ascii_case(name));
+                let persona = personas(data).find(is_it);
                 if persona.is_none() {
                     let names: Vec<&str> = personas(data).filter_map(|persona| persona["name"].as_str()).collect();
-                    let any_case = names.iter().find(|known| known.eq_ignore_ascii_case(name));
-                    let hint = any_case.map(|known| format!("did you mean `{known}`?")).or_else(|| did_you_mean(name, names));
+                    let hint = did_you_mean(name, names);
                     let help = "`asterisk show personas` lists them; to define one in the pipeline, write a map: `{ name: Scout, element: fire }`";
                     let error = Diagnostic::error("project/unknown-walker", format!("unknown persona `{}`", **name));
                     let error = error.label(&self.pipeline.source, name.span, "of this team");
@@ -157,6 +158,17 @@ pub(super) fn anonymous() -> TeamMember {
         persona: persona_content(&Map::new()),
         masks: Vec::new(),
         via: Vec::new(),
+        timeout: None,
+        model: None,
+    }
+}
+
+/// Gives a walker without a home zone that of its position.
+fn at_home(persona: &mut Value, data: &DataFiles) {
+    let text = |key: &str| persona[key].as_str().filter(|text| !text.is_empty());
+    let zone = |position| data.get("personas").and_then(|file| file.get("positions")?.get(position)).cloned();
+    if let (None, Some(zone)) = (text("home"), text("position").and_then(zone)) {
+        persona["home"] = zone;
     }
 }
 
@@ -170,6 +182,9 @@ fn member(persona: &Value, data: &DataFiles, masks: Vec<Arc<asterisk_walk::Mask>
         "traits": traits,
         "zone": text("home"),
     });
+    // What a walker does not set is set by the speed of its element.
+    let speed = data.get("elements").map_or(&Value::Null, |file| &file["speeds"][traits["speed"].as_str().unwrap_or_default()]);
+    let of_speed = |key: &str| Some(&persona[key]).filter(|own| !own.is_null()).unwrap_or(&speed[key]);
     let mut scheduler_view = persona.clone();
     scheduler_view["traits"] = Value::Object(traits.clone());
     let keys = ["name", "colour", "element", "position", "side", "tags", "preamble"];
@@ -181,6 +196,8 @@ fn member(persona: &Value, data: &DataFiles, masks: Vec<Arc<asterisk_walk::Mask>
         persona: persona_content(&prompt),
         masks,
         via: persona["via"].as_array().into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect(),
+        timeout: of_speed("timeout").as_f64(),
+        model: of_speed("model").as_str().map(Into::into),
     }
 }
 

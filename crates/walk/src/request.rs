@@ -12,6 +12,7 @@ use super::plan::Plan;
 use super::request_log::RequestLog;
 use super::review::{REVIEW, validate_review};
 use super::sourced::Sourced;
+use super::team_plan::TeamMember;
 use super::tool::Call;
 use crate::node_view::TemplateView;
 use asterisk_base::clock::{Deadline, derived_id};
@@ -47,6 +48,8 @@ enum TimeLimit<'a> {
     Node(&'a Sourced<f64>),
     /// The time of the case: the var that says it, and its value in seconds.
     Case(&'a str, f64),
+    /// The time of the walker with this name, in seconds.
+    Walker(&'a str, f64),
 }
 
 impl<'a> AnswerTimeout<'a> {
@@ -60,6 +63,12 @@ impl<'a> AnswerTimeout<'a> {
     pub(super) fn of_case(var: &'a str, seconds: f64, elapsed: f64) -> Option<Self> {
         let deadline = Deadline::after(Duration::try_from_secs_f64((seconds - elapsed).max(0.0)).ok()?)?;
         Some(Self { limit: TimeLimit::Case(var, seconds), deadline })
+    }
+
+    /// The timeout of a walker that begins to answer now; `None` if it has none.
+    pub(super) fn of_walker(member: &'a TeamMember) -> Option<Self> {
+        let deadline = Deadline::after(Duration::try_from_secs_f64(member.timeout?).ok()?)?;
+        Some(Self { limit: TimeLimit::Walker(&member.name, member.timeout?), deadline })
     }
 
     /// The one that ends first.
@@ -83,9 +92,11 @@ pub struct Request<'a> {
     pub attempt: usize,
     /// The answerers to try, in order: those of the node, else of the walker; empty if neither names any.
     pub via: &'a [Name],
+    /// The name that the answerer knows the walker's model by, if it has one.
+    pub model: Option<&'a str>,
     /// The review that is requested instead of the artifact, if any.
     pub review: Option<ReviewInquiry<'a>>,
-    /// The node's timeout, if it has one. A review has none but that of its answerer.
+    /// The timeout of the node or the walker, if it has one. A review has none but that of its answerer.
     pub timeout: Option<AnswerTimeout<'a>>,
     pub(super) log: &'a RequestLog<'a>,
     pub(super) make: &'a dyn Fn() -> Params,
@@ -151,6 +162,12 @@ impl<'a> Request<'a> {
                 Code::AgentDeadline,
                 format!("`{name}` was not answered within the total limit of {seconds} s (`{var}`)"),
                 format!("increase the timeout: --set {var}=..."),
+            ),
+            TimeLimit::Walker(walker, seconds) => (
+                Code::AgentLate,
+                format!("{walker} did not answer `{name}` within {seconds} s"),
+                "increase the time of the walker: its `timeout:`, or that of its element's speed in `data/elements.yaml`"
+                    .to_owned(),
             ),
         };
         Some(Refusal::failed(Diagnostic::error(code, message).help(help)))

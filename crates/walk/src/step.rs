@@ -276,6 +276,8 @@ impl<'a> Stepper<'a> {
         }
         let own = &plan.node(self.node).via;
         let timeout = policy.as_ref().and_then(|attempts| AnswerTimeout::begin(&attempts.policy.timeout));
+        // A node that names its answerers has their time.
+        let of_walker = AnswerTimeout::of_walker(step.member).filter(|_| own.is_empty());
         let request = Request {
             plan,
             node: self.node,
@@ -285,7 +287,8 @@ impl<'a> Stepper<'a> {
             visit: self.state.visits.get(name).copied().unwrap_or(0) + self.state.offset,
             via: if own.is_empty() { &step.member.via } else { own },
             review: None,
-            timeout: timeout.into_iter().chain(self.time_of_case(own)).reduce(AnswerTimeout::first),
+            model: step.member.model.as_deref(),
+            timeout: [timeout, self.time_of_case(own), of_walker].into_iter().flatten().reduce(AnswerTimeout::first),
             attempt: step.walk.attempts.len(),
             log: answering.requests,
             make: &make,

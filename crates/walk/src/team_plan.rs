@@ -38,6 +38,10 @@ pub struct TeamMember {
     pub masks: Vec<Arc<Mask>>,
     /// Its answerers, in the order to be tried; empty if it names none.
     pub via: Vec<Name>,
+    /// The time it has for an answer, in seconds.
+    pub timeout: Option<f64>,
+    /// The name that its answerers know its model by, if any.
+    pub model: Option<Name>,
 }
 
 impl TeamPlan {

@@ -43,7 +43,8 @@ impl<'a> HttpAgent<'a> {
 
     fn body(&self, request: &Request<'_>, prompt_request: &PromptRequest) -> Value {
         let mut body = json!({ "messages": [{ "role": "user", "content": prompt_request.prompt }] });
-        if let Some(model) = &self.settings.model {
+        let of_walker = request.model.and_then(|name| self.settings.models.get(name));
+        if let Some(model) = of_walker.or(self.settings.model.as_ref()) {
             body["model"] = json!(model);
         }
         let schema = request.kind().json_schema();

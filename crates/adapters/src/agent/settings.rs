@@ -67,6 +67,9 @@ pub struct AgentSettings {
     /// Name of the model, for [`AnswererKind::Http`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Names of models, by what walkers call them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, String>,
     /// Source of the API key, for [`AnswererKind::Http`]; for [`AnswererKind::Exec`], the variable that the command may see although others
     /// name it as a secret.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,6 +193,7 @@ impl AgentSettings {
             command: Vec::new(),
             url: None,
             model: None,
+            models: BTreeMap::new(),
             secret: None,
             bounds: AgentBounds::of(Duration::from_secs(600)),
             price: Price { prompt: 3.0, answer: 15.0 },

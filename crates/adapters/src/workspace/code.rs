@@ -255,9 +255,8 @@ impl CodeReader<'_> {
             return None;
         }
         let same_name = |used: &NameUse| used.name == symbol.name && used.qualifier.is_some();
-        let of_other = |used: &NameUse| {
-            used.called && used.line > body.first && (same_name(used) || file.block_named(&used.name).is_none())
-        };
+        let of_other =
+            |used: &NameUse| used.called && used.line > body.first && (same_name(used) || file.block_named(&used.name).is_none());
         let uses: Vec<NameUse> = file.uses_of(&body).names.into_iter().filter(of_other).collect();
         let found = self.resolved(&symbol.path, &file, &uses, case);
         let mut others = found.into_iter().filter(|other| other.path != symbol.path);
