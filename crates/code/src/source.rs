@@ -240,7 +240,7 @@ impl<'t> SourceFile<'t> {
         Some(self.block_from(at))
     }
 
-    /// The test with this name, or with this title in quotes.
+    /// The test with this name, with this title in quotes, or with this name as an argument of a macro.
     pub fn test_named(&self, name: &str) -> Option<CodeBlock> {
         let quoted = |line: &str| {
             line.match_indices(name).any(|(at, _)| {
@@ -248,7 +248,12 @@ impl<'t> SourceFile<'t> {
                 before.is_some_and(|mark| "'\"`".contains(mark)) && after.is_some_and(|mark| "'\"`".contains(mark))
             })
         };
-        self.block_named(name).or_else(|| self.lines.iter().position(|line| quoted(line)).map(|at| self.block_from(at)))
+        let of_macro = |line: &str| {
+            let arguments = line.split_once('(').filter(|_| TEST_HEAD.is_match(line)).map_or("", |(_, arguments)| arguments);
+            arguments.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| word == name)
+        };
+        let at = || self.lines.iter().position(|line| quoted(line)).or_else(|| self.lines.iter().position(|line| of_macro(line)));
+        self.block_named(name).or_else(|| at().map(|at| self.block_from(at)))
     }
 
     /// From which line on a file of the product has its tests, as Rust's do: beyond its end if it has none.
@@ -285,6 +290,8 @@ mod tests {
         let block = file.block_around(6);
         assert_eq!((block.first, block.last, block.test), (2, 8, true));
         assert_eq!(file.test_named("adds up").map(|block| block.first), Some(2));
+        let boost = SourceFile::new("a.cpp", "BOOST_AUTO_TEST_CASE(median_of_four)\n{\n  BOOST_TEST(median(x) == 2.5);\n}\n");
+        assert_eq!(boost.and_then(|file| file.test_named("median_of_four")).map(|block| block.last), Some(4));
         let steps = SourceFile::new(
             "steps.py",
             "@then(\"the desk is empty\")\ndef step_empty(context):\n    assert context.desk.loans == {}\n",

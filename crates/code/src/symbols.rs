@@ -112,7 +112,7 @@ pub fn resolve(test: &str, imports: &Imports, uses: &[NameUse], defined: &BTreeM
     };
     let mut symbols: Vec<Symbol> = Vec::new();
     for used in uses {
-        let Some(lines) = defined.get(&used.name) else { continue };
+        let Some(lines) = defined.get(&used.name).filter(|_| !used.local) else { continue };
         let mut ranked: Vec<(i32, &DefinitionLine)> = lines.iter().map(|at| (of(used, at), at)).collect();
         // A definition in one file only, under a name that is long enough to be no coincidence.
         let alone = lines.iter().all(|at| stem(&at.path) == stem(&lines[0].path)) && used.name.len() > 5;
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     fn used(name: &str, qualifier: Option<&str>, distance: u8) -> NameUse {
-        NameUse { name: name.to_owned(), qualifier: qualifier.map(str::to_owned), line: 1, distance, called: true }
+        NameUse { name: name.to_owned(), qualifier: qualifier.map(str::to_owned), line: 1, distance, called: true, local: false }
     }
 
     #[test]

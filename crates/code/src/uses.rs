@@ -17,6 +17,8 @@ pub struct NameUse {
     pub distance: u8,
     /// Whether arguments follow it.
     pub called: bool,
+    /// Whether it is a variable or a function of the test itself: it names no other definition.
+    pub local: bool,
 }
 
 /// A string in a statement: it may name a file of the product, or what is requested of it.
@@ -35,11 +37,54 @@ pub struct TextUse {
 pub struct CodeUses {
     /// Names.
     pub names: Vec<NameUse>,
-    /// Strings that have a slash or a dot.
+    /// Strings without spaces.
     pub texts: Vec<TextUse>,
 }
 
+/// What starts a program or sends a request.
+const OUTSIDE: &[&str] = &[
+    "subprocess",
+    "Popen",
+    "check_output",
+    "spawn",
+    "spawnSync",
+    "execFile",
+    "execFileSync",
+    "execSync",
+    "execa",
+    "system",
+    "Command",
+    "CliRunner",
+    "ProcessBuilder",
+    "Process",
+    "proc_open",
+    "shell_exec",
+    "capture2",
+    "capture3",
+    "fetch",
+    "requests",
+    "httpx",
+    "urlopen",
+    "axios",
+    "supertest",
+    "test_client",
+    "TestClient",
+    "MockMvc",
+    "WebTestClient",
+    "HttpClient",
+    "httptest",
+    "NewRequest",
+    "RestTemplate",
+    "curl",
+    "chai.request",
+];
+
 impl CodeUses {
+    /// Whether it starts a program or sends a request: values may then come from what no name here defines.
+    pub fn leaves_the_process(&self) -> bool {
+        self.names.iter().any(|used| OUTSIDE.contains(&used.name.as_str()))
+    }
+
     /// Adds what a definition uses that the statement uses at a distance, in another file. The lines are those of that file.
     pub fn add(&mut self, other: Self, distance: u8) {
         let further = |at: u8| at.saturating_add(distance).min(DISTANCE);
@@ -57,7 +102,7 @@ const DISTANCE: u8 = 3;
 /// Most names.
 const NAMES: usize = 60;
 /// Most strings.
-const TEXTS: usize = 12;
+const TEXTS: usize = 24;
 /// Longest string that names something, in bytes.
 const TEXT_BYTES: usize = 300;
 /// Most assignments of one variable that are followed.
@@ -147,7 +192,7 @@ impl<'f> NamesFound<'f> {
         for at in statement.first..=statement.last {
             let text = masked(self.file.line(at), self.file.language);
             if self.read.insert(at) && self.texts.len() < 4 * TEXTS {
-                let named = |text: &String| text.len() <= TEXT_BYTES && text.contains(['/', '.']);
+                let named = |text: &String| (2..=TEXT_BYTES).contains(&text.len()) && !text.trim().contains(' ');
                 let found = texts(self.file.line(at), self.file.language).into_iter().filter(named);
                 self.texts.extend(found.map(|text| TextUse { text, line: at, distance }));
             }
@@ -161,6 +206,7 @@ impl<'f> NamesFound<'f> {
                     line: at,
                     distance,
                     called: token.called,
+                    local: !token.member && self.is_local(token.name, token.called),
                 });
                 names.push((token.name.to_owned(), token.called, token.member));
             }
@@ -176,6 +222,18 @@ impl<'f> NamesFound<'f> {
                 self.helper(&name, distance);
             }
         }
+    }
+
+    /// Whether the file itself makes a variable or a function of this name, rather than importing it.
+    fn is_local(&self, name: &str, called: bool) -> bool {
+        let imports = |line: u32| ["require", "import", "load"].iter().any(|word| self.file.line(line).contains(word));
+        if called {
+            // Functions of the product are in front of the tests at the end of its file.
+            let own = self.file.block_named(name).filter(|_| self.file.tests_begin() == u32::MAX);
+            return own.is_some_and(|block| !imports(block.first));
+        }
+        let assigned = |mut lines: std::ops::RangeInclusive<u32>| lines.any(|line| self.assigns(line, name) && !imports(line));
+        assigned(self.block.first..=self.block.last)
     }
 
     /// The programs that a test in a shell ran before a line: what they wrote, and how they ended, is in variables that nothing assigns to.
@@ -297,7 +355,7 @@ impl<'f> NamesFound<'f> {
                     continue;
                 }
                 let name = cell.to_lowercase().replace(' ', "_");
-                self.uses.push(NameUse { name, qualifier: None, line: at, distance, called: true });
+                self.uses.push(NameUse { name, qualifier: None, line: at, distance, called: true, local: false });
             }
         }
     }

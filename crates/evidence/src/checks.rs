@@ -110,6 +110,10 @@ static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| {
         (Equal, "but found", r"expected \[(?P<e>.*?)\] but found \[(?P<f>.*?)\]"),
         (Equal, "Actual:<", r"Expected:<(?P<e>.*?)>\. Actual:<(?P<f>.*?)>"),
         (Equal, "Actual <", r"Expected any value except:? ?<(?P<e>.*?)>\. Actual:? ?<(?P<f>.*?)>"),
+        // node:assert and Boost.Test.
+        (Equal, " !== ", r"^(?P<f>\S.{0,300}?) !== (?P<e>\S.{0,300}?)$"),
+        (Equal, " has failed [", r"check .{1,300}? has failed \[(?P<f>.{0,300}?) [!=<>]=? (?P<e>.{0,300})\]$"),
+        (Throws, "expected but not raised", r"exception (?P<e>[\w:.]+) expected but not raised"),
         (Equal, "should be different", r"Values should be (?P<e>different)\. Actual: (?P<f>.*)"),
         (Equal, ", not ", r"(?:^|: )[^:=]{1,120}? == (?P<e>\S{1,120}?), not (?P<f>\S{1,120}?)$"),
         (Throws, "to be thrown", r"(?:Expected|expected) (?P<e>[\w.$:]+)(?: exception)? to be thrown(?:,? but (?P<f>.*))?"),
@@ -284,7 +288,8 @@ fn sentence(line: &EvidenceLine) -> Option<Check> {
     let of_exunit = begins("Assertion with ") || begins("code:  assert");
     // syrupy shows the difference below.
     let of_syrupy = text.contains("[+ received]") && text.contains("[- snapshot]");
-    if begins("REQUIRE") || begins("CHECK") || of_exunit || of_syrupy || text.contains("assertion `left") {
+    let of_node = text.ends_with(':') && text.contains("Expected values to be ");
+    if of_node || begins("REQUIRE") || begins("CHECK") || of_exunit || of_syrupy || text.contains("assertion `left") {
         return None;
     }
     let found = SENTENCES.iter().filter(|sentence| text.contains(sentence.word)).find_map(|sentence| {
@@ -322,7 +327,8 @@ fn label(text: &str) -> Option<(bool, &str)> {
     // Hamcrest writes `but: was <3>`.
     let value = value.trim();
     // `Expected value to match:`, with the value below it, is how older versions of Jest begin.
-    let matcher = value.is_empty() && name.strip_prefix("expected ").is_some_and(|rest| rest.contains(" to "));
+    let matcher = value.is_empty()
+        && name.strip_prefix("expected ").is_some_and(|rest| rest.contains(" to ") && !rest.starts_with("values to be"));
     if matcher || EXPECTED.contains(&name.as_str()) {
         return Some((true, value));
     }
@@ -538,6 +544,9 @@ mod tests {
         checks("E       assert 4 == 3", (Equal, "3", "4"));
         checks("E       AssertionError: assert 'b' in 'acd'", (Contains, "'b'", "'acd'"));
         checks("AssertionError: 4 != 3", (Equal, "3", "4"));
+        checks("AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n\n7.9 !== 14.2\n", (Equal, "14.2", "7.9"));
+        checks("check tides::median({4,1,3,2}) == 2.5 has failed [3 != 2.5]", (Equal, "2.5", "3"));
+        checks("exception tides::ParseError expected but not raised", (Throws, "tides::ParseError", ""));
         checks("AssertionError: Lists differ: [4] != [3]", (Equal, "[3]", "[4]"));
         checks("AssertionError: 'x' not found in 'abc'", (Contains, "'x'", "'abc'"));
         checks("        Error:      \tNot equal: \n            \texpected: 3\n            \tactual  : 4", (Equal, "3", "4"));

@@ -284,7 +284,7 @@ fn class_of(suite: &str) -> Option<String> {
 
 fn says_something(text: &str) -> bool {
     static FRAMING: LazyLock<TextPattern> = LazyLock::new(|| {
-        let framing = r"^\s*(?:\W*|Stack ?trace:?|During handling .*|The above exception .*|-+ Captured .*|-+ >> (?:begin|end) captured .*|Failed test|Failing step: .*|Location: \S+|ASSERT FAILED:|=== (?:RUN|PAUSE|CONT|NAME|FAIL).*|--- FAIL.*|running \d+ tests?|failures?:|test result: .*|\u{25cf}.*|\d+\) .*|Ran \d+ .*|Message:?|(?i:error|fail(?:ed|ure)?)[:.!]?|null|status: .*|run time: .*|test_id: .*|INSTRUMENTATION_(?:STATUS|CODE|STATUS_CODE): .*|Difference:?|@@.*@@|(?:line|column): \d+|file: \S+|at: .*|Looks like (?:you|your test) .*|Tests were run but no plan .*|at:|(?:---|\+\+\+) (?:expected|actual|Expected|Actual))\s*$";
+        let framing = r"^\s*(?:\W*|Stack ?trace:?|During handling .*|The above exception .*|-+ Captured .*|-+ >> (?:begin|end) captured .*|Failed test|Failing step: .*|Location: \S+|ASSERT FAILED:|=== (?:RUN|PAUSE|CONT|NAME|FAIL).*|--- FAIL.*|running \d+ tests?|failures?:|test result: .*|\u{25cf}.*|\d+\) .*|Ran \d+ .*|Running \d+ test cases?\.\.\.|\*\*\* .* detected.*|Message:?|(?i:error|fail(?:ed|ure)?)[:.!]?|null|status: .*|run time: .*|test_id: .*|INSTRUMENTATION_(?:STATUS|CODE|STATUS_CODE): .*|Difference:?|@@.*@@|(?:line|column): \d+|file: \S+|at: .*|Looks like (?:you|your test) .*|Tests were run but no plan .*|at:|(?:---|\+\+\+) (?:expected|actual|Expected|Actual))\s*$";
         TextPattern::new(framing).expect("a pattern of the document")
     });
     !FRAMING.is_match(text)

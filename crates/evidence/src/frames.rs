@@ -128,7 +128,7 @@ pattern!(
 pattern!(NATIVE_BARE, r"^\s*#\d+\s+(?:0x[0-9a-f]+ )?in (.+?) \((\S+?)\+0x[0-9a-f]+\)");
 pattern!(
     NATIVE_PLACE,
-    r"^\s*((?:[A-Za-z]:)?[\w./\\+@~-]+\.(?:cc|cpp|cxx|c|h|hpp|hxx|m|mm|swift))[:(](\d+)\)?(?::\d+)?:? (?:Failure|FAILED|FAIL|error|fatal error|warning|note|Assertion)\b"
+    r"^\s*((?:[A-Za-z]:)?[\w./\\+@~-]+\.(?:cc|cpp|cxx|c|h|hpp|hxx|m|mm|swift))[:(](\d+)\)?(?::\d+)?:? (?:Failure|FAILED|FAIL|error|fatal error|warning|note|Assertion|last checkpoint)\b"
 );
 pattern!(
     DOTNET,

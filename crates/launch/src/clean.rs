@@ -5,7 +5,8 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// Spellings of the escape character by tools that could not write it: JSON and C escapes shown raw, pytest's, `cat -v`'s.
-const SPELT_ESCAPES: [&str; 9] = ["\\u001b", "\\u001B", "\\x1b", "\\x1B", "\\033", "\\e", "#x1B", "\u{241b}", "^["];
+const SPELT_ESCAPES: [&str; 10] =
+    ["[NON-XML-CHAR-0x1B]", "\\u001b", "\\u001B", "\\x1b", "\\x1B", "\\033", "\\e", "#x1B", "\u{241b}", "^["];
 
 /// Sequences that end a colour. A text that has one without its escape character has lost that character.
 const RESETS: [&str; 3] = ["[0m", "[39m", "[22m"];

@@ -18,7 +18,11 @@ pub(super) fn failure_text(failure: &Element) -> String {
     let body = if own.is_empty() { trace.map_or("", |trace| trace.text.trim()) } else { own };
     let body = first_attempt(body);
     let untitled = junit_title::without_title(body);
-    let message = if untitled.is_some() && junit_title::is_location(message) { "" } else { message };
+    let cut = message.ends_with("full report in element text]") && !body.is_empty();
+    let message = if cut || untitled.is_some() && junit_title::is_location(message) { "" } else { message };
+    if let Some(text) = of_boost(body) {
+        return text;
+    }
     let body = untitled.as_deref().unwrap_or(body);
     let kind = failure.attribute("type").unwrap_or_default();
     let text = match (message, body) {
@@ -31,6 +35,27 @@ pub(super) fn failure_text(failure: &Element) -> String {
         Some(name) if !names(&text, name) => with_exception(&text, kind),
         _ => text,
     }
+}
+
+/// The message of Boost.Test, and its place as a frame, without the headings around them.
+fn of_boost(body: &str) -> Option<String> {
+    if let Some((head, stack)) = body.split_once("EXCEPTION STACK TRACE: -") {
+        let message = stack.split_once('\n')?.1.rsplit_once("\n-----").map_or("", |(message, _)| message);
+        let place = head.rsplit_once("Last checkpoint:").and_then(|(_, place)| place_of_boost(place));
+        return head
+            .contains("UNCAUGHT EXCEPTION:")
+            .then(|| [message, place.as_deref().unwrap_or_default()].join("\n").trim().to_owned());
+    }
+    let (_, fields) = body.split_once("ASSERTION FAILURE:\n")?;
+    let message = fields.split_once("- message:")?.1.trim();
+    Some(format!("{message}\n{}", place_of_boost(fields)?))
+}
+
+/// `- file: a.cpp` and `- line: 3` as a frame.
+fn place_of_boost(fields: &str) -> Option<String> {
+    let field =
+        |name: &str| fields.lines().find_map(|line| line.trim().strip_prefix("- ")?.strip_prefix(name)?.trim().strip_prefix(':'));
+    Some(format!("    at {}:{}", field("file")?.trim(), field("line")?.trim()))
 }
 
 /// The last name of a type that is an exception's and says more than that a check failed.
@@ -86,6 +111,15 @@ pub(super) fn later_attempts(body: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_of_boost_are_frames() {
+        let failed = "ASSERTION FAILURE:\n- file   : stats_test.cpp\n- line   : 15\n- message: check median(x) == 2.5 has failed [3 != 2.5]";
+        let thrown = "UNCAUGHT EXCEPTION:\n- file: unknown location\n- line: 0\n\n\nEXCEPTION STACK TRACE: --------------\nstd::runtime_error: cannot open a.txt\n-------------------------------------\n\nLast checkpoint:\n- file: \"a_test.cpp\"";
+        assert_eq!(of_boost(failed).as_deref(), Some("check median(x) == 2.5 has failed [3 != 2.5]\n    at stats_test.cpp:15"));
+        assert_eq!(of_boost(thrown).as_deref(), Some("std::runtime_error: cannot open a.txt"));
+        assert_eq!(of_boost("ASSERTION FAILURE: of another tool"), None);
+    }
 
     #[test]
     fn an_exception_that_only_the_type_names_is_part_of_the_text() {

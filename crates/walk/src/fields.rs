@@ -369,7 +369,11 @@ const CODE: &[FieldGroup] = &[
                 LIST,
                 "definitions of the product that the failed statement uses, the nearest first: `code.symbols[]`",
             ),
-            field("test", ANY, "the statement of the test that failed, as a map `code.test`; nothing if unknown"),
+            field(
+                "test",
+                ANY,
+                "the statement of the test that failed, as a map `code.test`; nothing if unknown. `outside`: whether its values may come from a program that is run, or a server; `since`: files of the product that were changed after it, nothing if unknown",
+            ),
         ],
     ),
     group(

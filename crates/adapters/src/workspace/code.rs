@@ -13,7 +13,7 @@ use super::text::line as clean;
 use asterisk_base::model::Case;
 use asterisk_code::{
     CodeBlock, CodeUses, DefinitionLine, NameUse, SourceFile, Symbol, TextUse, answers, defines_step, language, may_define,
-    requested_path, resolve, step_text,
+    requested_path, requests, resolve, step_text,
 };
 use asterisk_evidence::{EvidenceFrame, EvidenceReader, FailureTexts, FrameLanguage, FrameOwner, ParsedFrame};
 use serde_json::{Value, json};
@@ -34,6 +34,12 @@ const DEFINITIONS: usize = 40;
 const NAME_BYTES: usize = 3;
 /// Most files of tests that one imports and that are read.
 const SUPPORT_FILES: usize = 6;
+/// How many calls are followed to a definition that was changed.
+const CALLS: usize = 3;
+/// Most definitions that are followed.
+const REACHED: usize = 40;
+/// Most changed files that are listed.
+const CHANGED_FILES: usize = 20;
 /// Most lines of a definition that only calls another, with its head.
 const DELEGATE_LINES: u32 = 6;
 
@@ -43,6 +49,8 @@ pub(super) struct CodeIndex {
     texts: Mutex<HashMap<String, Option<Arc<str>>>>,
     /// The definitions of a name in files whose language the given one calls.
     defined: Mutex<HashMap<(&'static str, String), Vec<DefinitionLine>>>,
+    /// The files of the product that were changed after a commit.
+    since: Mutex<HashMap<String, Vec<String>>>,
     /// Whether the history has more than one commit.
     history: OnceLock<bool>,
 }
@@ -52,6 +60,14 @@ struct TestPlace {
     path: String,
     /// 0 if only the test is known.
     line: u32,
+}
+
+/// What a place in a test uses.
+struct TestCode {
+    block: CodeBlock,
+    symbols: Vec<Symbol>,
+    /// Whether it starts programs or sends requests.
+    outside: bool,
 }
 
 /// Reads the code of one checkout for one failure.
@@ -85,25 +101,28 @@ impl CodeReader<'_> {
         if tests.is_empty() {
             tests.extend(self.by_name(case));
         }
+        let count = tests.len();
         let mut first = true;
-        for place in tests {
+        for (index, place) in tests.into_iter().enumerate() {
             let place = &self.step_definition(&place, case).unwrap_or(place);
             let Some(text) = self.text(&place.path) else { continue };
             let Some(file) = SourceFile::new(&place.path, &text) else { continue };
-            let (block, symbols) = self.symbols(place, &file, case);
+            let TestCode { block, symbols, outside } = self.symbols(place, &file, case);
             let line = if place.line > 0 { place.line } else { block.first };
             let statement = file.statement_at(line);
             if std::mem::take(&mut first) || !symbols.is_empty() {
                 answer["known"] = json!(true);
                 answer["test"] = json!({
                     "path": clean(&place.path), "line": line, "function": clean(&block.name), "begins": block.first,
-                    "ends": block.last, "statement": clean(&statement.text), "exact": place.line > 0, "is_test": block.test,
+                    "ends": block.last, "statement": clean(&statement.text), "exact": place.line > 0, "is_test": block.test, "outside": outside,
                 });
             }
-            if symbols.is_empty() {
+            if symbols.is_empty() && index + 1 < count {
                 continue;
             }
-            self.add_changes(&mut answer, place, &symbols, statement.first, statement.last);
+            let row = row_of(&file, &block, &case.name);
+            let lines = if place.line > 0 { (statement.first, statement.last) } else { (block.first, block.last) };
+            self.add_changes(&mut answer, place, symbols, &[Some(lines), row.map(|row| (row, row))], case);
             break;
         }
         answer
@@ -129,7 +148,15 @@ impl CodeReader<'_> {
                 of = of.or(Some(frame));
             }
         }
+        // A helper that checks says less about what is checked than its caller.
+        found.sort_by_key(|place| !self.is_in_test(place));
         found
+    }
+
+    /// Whether a place is in a test, rather than in a helper.
+    fn is_in_test(&self, place: &TestPlace) -> bool {
+        let block = || Some(SourceFile::new(&place.path, &*self.text(&place.path)?)?.block_around(place.line).test);
+        block() == Some(true)
     }
 
     /// The definition of the step at a place in a feature file.
@@ -188,7 +215,7 @@ impl CodeReader<'_> {
     }
 
     /// The block around a place, and the definitions of the product that the statement there uses.
-    fn symbols(&self, place: &TestPlace, file: &SourceFile<'_>, case: &Case) -> (CodeBlock, Vec<Symbol>) {
+    fn symbols(&self, place: &TestPlace, file: &SourceFile<'_>, case: &Case) -> TestCode {
         let (block, mut uses) = if place.line > 0 {
             let block = file.block_around(place.line);
             // The line of a test's head says which test failed, not where.
@@ -200,21 +227,27 @@ impl CodeReader<'_> {
             let uses = file.uses_of(&block);
             (block, uses)
         };
-        for used in self.support(place, file, &uses, case) {
+        for (name, used) in self.support(place, file, &uses, case) {
+            for of_test in uses.names.iter_mut().filter(|of_test| of_test.name == name && of_test.qualifier.is_none()) {
+                of_test.local = true;
+            }
             uses.add(used, 2);
         }
         let mut symbols = self.resolved(&place.path, file, &uses.names, case);
         if let Some(deeper) = symbols.first().and_then(|symbol| self.delegate(symbol, case)) {
             symbols.insert(0, deeper);
         }
-        // What a text names is less certain than a name, and nearer than what its values come from.
+        // A request is about what answers it, whatever it is made with. A text that is passed to the product is its argument.
         let nearest = symbols.first().map_or(u8::MAX, |symbol| symbol.distance);
-        let named =
-            uses.texts.iter().filter(|used| used.distance < nearest).find_map(|used| self.named_by_text(place, used, case));
+        let argument = |used: &TextUse| {
+            symbols.iter().any(|symbol| symbol.called && symbol.used == used.line) && !requests(file.line(used.line))
+        };
+        let near = |used: &&TextUse| used.distance <= nearest && !argument(used);
+        let named = uses.texts.iter().filter(near).find_map(|used| self.named_by_text(place, used, case));
         if let Some(symbol) = named {
             symbols.insert(0, symbol);
         }
-        (block, symbols)
+        TestCode { block, symbols, outside: uses.leaves_the_process() }
     }
 
     fn resolved(&self, path: &str, file: &SourceFile<'_>, uses: &[NameUse], case: &Case) -> Vec<Symbol> {
@@ -223,14 +256,17 @@ impl CodeReader<'_> {
         resolve(path, &file.imports(), &uses, &defined)
     }
 
-    /// What the names that other files of tests define use: fixtures of a `conftest.py`, helpers that the test imports.
-    fn support(&self, place: &TestPlace, file: &SourceFile<'_>, uses: &CodeUses, case: &Case) -> Vec<CodeUses> {
+    /// What the names that other files of tests define use: fixtures of a `conftest.py`, helpers that the test imports, other steps.
+    fn support(&self, place: &TestPlace, file: &SourceFile<'_>, uses: &CodeUses, case: &Case) -> Vec<(String, CodeUses)> {
         let imports = file.imports();
+        let directory = |path: &str| path.rsplit_once('/').map_or(String::new(), |(dir, _)| dir.to_owned());
+        let own = directory(&place.path);
+        let of_steps = own.contains("step");
         let implicit = |path: &str| path.strip_suffix("conftest.py").is_some_and(|dir| place.path.starts_with(dir));
         let supports = |path: &&String| {
             **path != place.path
                 && language(path).is_some_and(|language| file.language.calls(language))
-                && (implicit(path) || imports.agreement(path) > 0)
+                && (implicit(path) || imports.agreement(path) > 0 || of_steps && directory(path) == own)
                 && self.is_test(path, case)
         };
         let mut found = Vec::new();
@@ -240,7 +276,8 @@ impl CodeReader<'_> {
             let mut names: Vec<&str> = uses.names.iter().map(|used| used.name.as_str()).collect();
             names.sort_unstable();
             names.dedup();
-            found.extend(names.into_iter().map(|name| support.uses_of_name(name)).filter(|used| *used != CodeUses::default()));
+            let of = |name: &str| (name.to_owned(), support.uses_of_name(name));
+            found.extend(names.into_iter().map(of).filter(|(_, used)| *used != CodeUses::default()));
         }
         found
     }
@@ -249,7 +286,7 @@ impl CodeReader<'_> {
     fn delegate(&self, symbol: &Symbol, case: &Case) -> Option<Symbol> {
         let text = self.text(&symbol.path)?;
         let file = SourceFile::new(&symbol.path, &text)?;
-        let body = file.definition_at(symbol.line);
+        let body = body_of(&file, symbol);
         let mut inside = body.first + 1..=body.last;
         if body.last - body.first >= DELEGATE_LINES || inside.any(|line| file.language.defined(file.line(line)).is_some()) {
             return None;
@@ -274,7 +311,8 @@ impl CodeReader<'_> {
             used: used.line,
             called: true,
         };
-        if let Some(path) = self.program(&used.text, case) {
+        let program = self.program(&used.text, case).or_else(|| self.installed(&used.text, case));
+        if let Some(path) = program {
             let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
             return Some(symbol(&name, path, 1));
         }
@@ -297,6 +335,28 @@ impl CodeReader<'_> {
         let (_, path, line) = found.first()?.clone();
         // Two files that answer or ask for the same path: it is not known which is meant.
         found.iter().all(|(_, other, _)| *other == path).then(|| symbol(requested, path, line))
+    }
+
+    /// The file of the product behind the name of a program: a package that is run (`python -m NAME`), or the main file of a command.
+    fn installed(&self, name: &str, case: &Case) -> Option<String> {
+        let word = name.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter));
+        if !word || name.len() < NAME_BYTES {
+            return None;
+        }
+        let files = [
+            format!("{name}/__main__.py"),
+            format!("src/{name}/__main__.py"),
+            format!("bin/{name}"),
+            format!("bin/{name}.js"),
+            format!("exe/{name}"),
+            format!("cmd/{name}/main.go"),
+            format!("src/bin/{name}.rs"),
+            format!("src/{name}/cli.py"),
+            format!("{name}/cli.py"),
+            format!("{name}.py"),
+            format!("{name}.sh"),
+        ];
+        files.into_iter().find(|file| self.checkout.files.binary_search(file).is_ok() && !self.is_test(file, case))
     }
 
     /// The file of the product that is run as a program by this text, if there is one.
@@ -355,7 +415,7 @@ impl CodeReader<'_> {
     }
 
     fn search(&self, test: &str, names: &[&str], case: &Case) -> HashMap<String, Vec<DefinitionLine>> {
-        let in_file = |path: &String| may_define(path, test) && (*path == test || !self.is_test(path, case));
+        let in_file = |path: &String| may_define(path, test) && !self.is_test(path, case);
         let mut found: HashMap<String, Vec<DefinitionLine>> = HashMap::new();
         let terms: Vec<&str> = names.iter().map(|name| name.trim_end_matches(['?', '!'])).collect();
         self.grep(&terms, true, in_file, |path, line, text| {
@@ -405,10 +465,26 @@ impl CodeReader<'_> {
         }
     }
 
-    /// Adds the symbols, and when they and the statement were changed last.
-    fn add_changes(&self, answer: &mut Value, place: &TestPlace, symbols: &[Symbol], first: u32, last: u32) {
-        let mut listed = Vec::new();
+    /// Adds the symbols, when they and the statement were changed last, and what of the product was changed since the statement was. A
+    /// definition that the first symbol reaches and that was changed since is more likely at fault than what reaches it, and becomes the first.
+    fn add_changes(
+        &self,
+        answer: &mut Value,
+        place: &TestPlace,
+        mut symbols: Vec<Symbol>,
+        of_test: &[Option<(u32, u32)>],
+        case: &Case,
+    ) {
+        let changes =
+            of_test.iter().flatten().map(|(first, last)| self.changed(&place.path, *first, *last)).filter(|one| !one.is_null());
+        let of_test = changes.reduce(|one, other| if self.is_earlier(&one, &other) { other } else { one }).unwrap_or(Value::Null);
+        let since = self.product_since(&of_test, case);
+        if let Some(changed) = since.as_ref().and_then(|since| self.changed_below(&symbols, since, &of_test, case)) {
+            symbols.retain(|symbol| (&symbol.path, symbol.line) != (&changed.path, changed.line));
+            symbols.insert(0, changed);
+        }
         let mut of_product = Value::Null;
+        let mut listed = Vec::new();
         for (index, symbol) in symbols.iter().enumerate() {
             let mut one = json!({
                 "name": clean(&symbol.name), "path": clean(&symbol.path), "line": symbol.line, "distance": symbol.distance, "used": symbol.used,
@@ -418,25 +494,110 @@ impl CodeReader<'_> {
                 && let Some(text) = self.text(&symbol.path)
                 && let Some(file) = SourceFile::new(&symbol.path, &text)
             {
-                let body = file.definition_at(symbol.line);
+                let body = body_of(&file, symbol);
                 of_product = self.changed(&symbol.path, body.first, body.last);
                 one["ends"] = json!(body.last);
             }
             listed.push(one);
         }
         answer["symbols"] = Value::Array(listed);
-        if of_product.is_null() || place.line == 0 {
-            return;
+        answer["test"]["since"] =
+            since.map_or(Value::Null, |since| since.iter().take(CHANGED_FILES).map(|path| clean(path)).collect());
+        if !of_product.is_null() && !of_test.is_null() {
+            let same = of_product["commit"] == of_test["commit"];
+            answer["later"] = json!(if same {
+                "together"
+            } else if self.is_earlier(&of_test, &of_product) {
+                "product"
+            } else {
+                "test"
+            });
         }
-        let of_test = self.changed(&place.path, first, last);
-        let (product, test) = (of_product["date"].as_str().unwrap_or_default(), of_test["date"].as_str().unwrap_or_default());
-        if of_test.is_null() || of_product["commit"] == of_test["commit"] {
-            answer["later"] = json!(if of_test.is_null() { "" } else { "together" });
-        } else {
-            answer["later"] = json!(if product > test { "product" } else { "test" });
+        if !of_product.is_null() {
+            answer["symbols"][0]["changed"] = of_product;
         }
-        answer["symbols"][0]["changed"] = of_product;
-        answer["test"]["changed"] = of_test;
+        if !of_test.is_null() {
+            answer["test"]["changed"] = of_test;
+        }
+    }
+
+    /// Whether one change is an ancestor of another.
+    fn is_earlier(&self, one: &Value, other: &Value) -> bool {
+        let (Some(git), Some(dir)) = (self.git, &self.checkout.dir) else { return false };
+        let (Some(one), Some(other)) = (one["commit"].as_str(), other["commit"].as_str()) else { return false };
+        one != other && git.run(dir, &["merge-base", "--is-ancestor", one, other]).is_ok_and(|output| output.ok)
+    }
+
+    /// The files of the product that differ from those at a change; `None` if that is not known.
+    fn product_since(&self, change: &Value, case: &Case) -> Option<Vec<String>> {
+        let (git, commit, dir) = (self.git?, self.checkout.commit.as_ref()?, self.checkout.dir.as_ref()?);
+        let since = change["commit"].as_str()?;
+        if let Some(known) = lock(&self.index.since).get(since) {
+            return Some(known.clone());
+        }
+        let output = git
+            .run(dir, &["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--relative", since, commit, "--"])
+            .ok()?;
+        if !output.ok || output.cut {
+            return None;
+        }
+        let text = String::from_utf8_lossy(&output.text);
+        let product = |path: &&str| language(path).is_some() && !self.is_test(path, case);
+        let files: Vec<String> = text.split('\0').filter(|path| !path.is_empty()).filter(product).map(str::to_owned).collect();
+        let _earlier = lock(&self.index.since).insert(since.to_owned(), files.clone());
+        Some(files)
+    }
+
+    /// The nearest definition that was changed since, among the first symbols and what they call.
+    fn changed_below(&self, symbols: &[Symbol], since: &[String], of_test: &Value, case: &Case) -> Option<Symbol> {
+        let first = symbols.first()?;
+        let mut level: Vec<Symbol> = symbols.iter().filter(|symbol| symbol.distance <= first.distance).cloned().collect();
+        let mut seen: HashSet<(String, u32)> = HashSet::new();
+        for _ in 0..=CALLS {
+            let mut below = Vec::new();
+            for symbol in level {
+                if seen.len() >= REACHED || !seen.insert((symbol.path.clone(), symbol.line)) {
+                    continue;
+                }
+                let Some(text) = self.text(&symbol.path) else { continue };
+                let Some(file) = SourceFile::new(&symbol.path, &text) else { continue };
+                let body = body_of(&file, &symbol);
+                if since.contains(&symbol.path) && self.is_earlier(of_test, &self.changed(&symbol.path, body.first, body.last)) {
+                    return Some(Symbol { distance: first.distance, used: first.used, ..symbol });
+                }
+                // A route names what answers it, a class what its methods are.
+                let is_route = symbol.name.starts_with('/');
+                let used = |used: &NameUse| used.called || is_route;
+                let uses: Vec<NameUse> =
+                    file.uses_of(&body).names.into_iter().filter(used).map(|used| NameUse { local: false, ..used }).collect();
+                below.extend(self.resolved_with_own(&symbol.path, &file, &uses, case));
+            }
+            level = below;
+        }
+        None
+    }
+
+    /// As [`Self::resolved`], with the definitions of the file itself.
+    fn resolved_with_own(&self, path: &str, file: &SourceFile<'_>, uses: &[NameUse], case: &Case) -> Vec<Symbol> {
+        let own = |used: &&NameUse| file.block_named(&used.name).is_some();
+        let mut found: Vec<Symbol> = uses
+            .iter()
+            .filter(own)
+            .filter_map(|used| {
+                let block = file.block_named(&used.name)?;
+                Some(Symbol {
+                    name: used.name.clone(),
+                    path: path.to_owned(),
+                    line: block.first,
+                    distance: 0,
+                    used: used.line,
+                    called: true,
+                })
+            })
+            .collect();
+        let others: Vec<NameUse> = uses.iter().filter(|used| !own(used)).cloned().collect();
+        found.extend(self.resolved(path, file, &others, case));
+        found
     }
 
     /// The last commit that changed one of these lines; null if the history does not say.
@@ -505,6 +666,27 @@ impl CodeReader<'_> {
         let _earlier = lock(&self.index.texts).insert(path.to_owned(), text.clone());
         text
     }
+}
+
+/// The lines of a definition; of a route that is a decorator, those of the function below it.
+fn body_of(file: &SourceFile<'_>, symbol: &Symbol) -> CodeBlock {
+    if file.line(symbol.line).trim_start().starts_with(['@', '[']) {
+        file.block_around(symbol.line)
+    } else {
+        file.definition_at(symbol.line)
+    }
+}
+
+/// The row of a table of tests that a name with parameters means: a line of the block with the last part of the name in quotes.
+fn row_of(file: &SourceFile<'_>, block: &CodeBlock, name: &str) -> Option<u32> {
+    let last = name.rsplit(['/', '[']).next().filter(|last| last.len() < name.len())?.trim_end_matches(']');
+    let spaced = last.replace('_', " ");
+    let quoted = |line: &str| {
+        [last, spaced.as_str()]
+            .iter()
+            .any(|text| ["\"", "'", "`"].iter().any(|quote| line.contains(&format!("{quote}{text}{quote}"))))
+    };
+    (block.first..=block.last).find(|line| quoted(file.line(*line)))
 }
 
 /// The test of a file with this name: whole, or its last words, without parameters.
