@@ -123,7 +123,26 @@ pub(super) fn error(case: &Element) -> String {
     if texts.is_empty() {
         return case.children("skipped").map(failure_text).collect();
     }
+    // `CTest` only says that a program failed; Boost.Test in it says why.
+    if texts == ["Failed"] {
+        let said = output(case).lines().filter_map(of_boost).collect::<Vec<_>>().join("\n");
+        if !said.is_empty() {
+            return said;
+        }
+    }
     texts.join("\n\n")
+}
+
+/// A line of Boost.Test, `a.cpp(3): error: in "suite/case": message`, as the message and a frame.
+fn of_boost(line: &str) -> Option<String> {
+    let (place, rest) = line.split_once("): ")?;
+    let (file, number) = place.rsplit_once('(')?;
+    let at = if file == "unknown location" { String::new() } else { format!("\n    at {file}:{number}") };
+    if rest.contains("last checkpoint") {
+        return Some(at.trim_start_matches('\n').to_owned());
+    }
+    let message = rest.split_once("error: in \"")?.1.split_once("\": ")?.1;
+    Some(format!("{message}{at}"))
 }
 
 /// The output: `system-out`, then `system-err`, without pytest's headings of empty sections.
@@ -147,4 +166,23 @@ fn without_empty_sections(text: &str) -> String {
         }
     }
     kept.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_boost_are_messages_with_a_place() {
+        assert_eq!(
+            of_boost("a.cpp(3): error: in \"s/c\": check x == 2 has failed [1 != 2]").as_deref(),
+            Some("check x == 2 has failed [1 != 2]\n    at a.cpp:3")
+        );
+        assert_eq!(
+            of_boost("unknown location(0): fatal error: in \"s/c\": std::out_of_range: at").as_deref(),
+            Some("std::out_of_range: at")
+        );
+        assert_eq!(of_boost("a.cpp(7): last checkpoint").as_deref(), Some("    at a.cpp:7"));
+        assert_eq!(of_boost("Running 1 test case..."), None);
+    }
 }

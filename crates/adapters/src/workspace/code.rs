@@ -34,6 +34,8 @@ const DEFINITIONS: usize = 40;
 const NAME_BYTES: usize = 3;
 /// Most files of tests that one imports and that are read.
 const SUPPORT_FILES: usize = 6;
+/// Most steps of a scenario that are followed.
+const STEPS: usize = 6;
 /// How many calls are followed to a definition that was changed.
 const CALLS: usize = 3;
 /// Most definitions that are followed.
@@ -227,6 +229,9 @@ impl CodeReader<'_> {
             let uses = file.uses_of(&block);
             (block, uses)
         };
+        for used in self.earlier_steps(place, case) {
+            uses.add(used, 1);
+        }
         for (name, used) in self.support(place, file, &uses, case) {
             for of_test in uses.names.iter_mut().filter(|of_test| of_test.name == name && of_test.qualifier.is_none()) {
                 of_test.local = true;
@@ -256,17 +261,38 @@ impl CodeReader<'_> {
         resolve(path, &file.imports(), &uses, &defined)
     }
 
-    /// What the names that other files of tests define use: fixtures of a `conftest.py`, helpers that the test imports, other steps.
+    /// What the definitions of the other steps of a scenario use, the last first: they made what its last step checks.
+    fn earlier_steps(&self, place: &TestPlace, case: &Case) -> Vec<CodeUses> {
+        let Some(feature) =
+            case.file.as_deref().filter(|file| file.ends_with(".feature")).and_then(|file| self.locate(file, case))
+        else {
+            return Vec::new();
+        };
+        let Some(text) = self.text(&feature) else { return Vec::new() };
+        let title = |line: &str| line.trim_start().split_once(':').is_some_and(|(_, title)| title.trim() == case.name.trim());
+        let lines: Vec<(u32, &str)> = (1..).zip(text.lines()).skip_while(|(_, line)| !title(line)).skip(1).collect();
+        let end = lines.iter().position(|(_, line)| line.trim_start().starts_with("Scenario")).unwrap_or(lines.len());
+        let steps = lines[..end].iter().rev().filter(|(_, line)| step_text(line).is_some()).take(STEPS);
+        let of = |(line, _): &(u32, &str)| {
+            let at = self.step_definition(&TestPlace { path: feature.clone(), line: *line }, case)?;
+            if at.path == place.path && at.line == place.line {
+                return None;
+            }
+            let text = self.text(&at.path)?;
+            let file = SourceFile::new(&at.path, &text)?;
+            Some(file.uses_of(&file.block_around(at.line)))
+        };
+        steps.filter_map(of).collect()
+    }
+
+    /// What the names that other files of tests define use: fixtures of a `conftest.py`, helpers that the test imports.
     fn support(&self, place: &TestPlace, file: &SourceFile<'_>, uses: &CodeUses, case: &Case) -> Vec<(String, CodeUses)> {
         let imports = file.imports();
-        let directory = |path: &str| path.rsplit_once('/').map_or(String::new(), |(dir, _)| dir.to_owned());
-        let own = directory(&place.path);
-        let of_steps = own.contains("step");
         let implicit = |path: &str| path.strip_suffix("conftest.py").is_some_and(|dir| place.path.starts_with(dir));
         let supports = |path: &&String| {
             **path != place.path
                 && language(path).is_some_and(|language| file.language.calls(language))
-                && (implicit(path) || imports.agreement(path) > 0 || of_steps && directory(path) == own)
+                && (implicit(path) || imports.agreement(path) > 0)
                 && self.is_test(path, case)
         };
         let mut found = Vec::new();
@@ -332,6 +358,19 @@ impl CodeReader<'_> {
         );
         let most = found.iter().map(|(of, ..)| *of).max()?;
         found.retain(|(of, ..)| *of == most);
+        // A router in a file of the resource's name, rather than the line that mounts it.
+        let router = |path: &&String| {
+            let stem = path.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
+            stem == first
+                && language(path).is_some()
+                && ["route", "controller", "view", "handler", "api"].iter().any(|dir| path.contains(dir))
+        };
+        let mut routers = self.checkout.files.iter().filter(router).filter(|path| !self.is_test(path, case));
+        if let (Some(path), None) = (routers.next(), routers.next())
+            && !found.iter().any(|(_, known, _)| known == path)
+        {
+            return Some(symbol(requested, path.clone(), 1));
+        }
         let (_, path, line) = found.first()?.clone();
         // Two files that answer or ask for the same path: it is not known which is meant.
         found.iter().all(|(_, other, _)| *other == path).then(|| symbol(requested, path, line))
@@ -548,10 +587,10 @@ impl CodeReader<'_> {
         Some(files)
     }
 
-    /// The nearest definition that was changed since, among the first symbols and what they call.
+    /// The nearest definition that was changed since: the first symbol, or what it calls.
     fn changed_below(&self, symbols: &[Symbol], since: &[String], of_test: &Value, case: &Case) -> Option<Symbol> {
         let first = symbols.first()?;
-        let mut level: Vec<Symbol> = symbols.iter().filter(|symbol| symbol.distance <= first.distance).cloned().collect();
+        let mut level: Vec<Symbol> = vec![first.clone()];
         let mut seen: HashSet<(String, u32)> = HashSet::new();
         for _ in 0..=CALLS {
             let mut below = Vec::new();

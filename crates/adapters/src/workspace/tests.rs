@@ -421,6 +421,53 @@ fn a_program_that_a_test_runs_is_of_the_product() {
 }
 
 #[test]
+fn a_helper_of_the_tests_is_not_the_definition_of_its_name() {
+    let helper = "exports.visit = (day) => ({ day });\n";
+    let test = "const { visit } = require('./helpers/clinic');\nconst { clean } = require('../src/phone');\ntest('cleans', () => {\n  const made = visit(3);\n  expect(clean(made)).toBe(3);\n});\n";
+    first_symbol(
+        &[
+            ("src/repo.js", "exports.visit = function (day) {\n  return day;\n};\n"),
+            ("src/phone.js", "exports.clean = function (x) {\n  return x;\n};\n"),
+            ("tests/helpers/clinic.js", helper),
+            ("tests/phone.test.js", test),
+        ],
+        "cleans",
+        "Error\n    at /x/tests/phone.test.js:5:3",
+        ("clean", "src/phone.js", 1),
+    );
+}
+
+#[test]
+fn what_the_definition_calls_and_was_changed_since_comes_first() {
+    let fixture = WorkspaceFixture::new();
+    fixture.git(&["init", "-q", "-b", "main"], 0);
+    let views = "from shop.prices import price\n\ndef quote(hours):\n    if hours < 1:\n        return 0\n    total = price(hours)\n    rounded = round(total)\n    if rounded > 100:\n        return 100\n    return rounded\n";
+    fixture.commit(
+        30,
+        "Begin",
+        &[("src/shop/views.py", views), ("src/shop/prices.py", "def price(hours):\n    return hours * 20\n")],
+    );
+    let test = "from shop.views import quote\n\ndef test_quote():\n    assert quote(2) == 40\n\ndef test_other():\n    assert quote(3) == 60\n";
+    fixture.commit(9, "Test it", &[("tests/test_quote.py", test)]);
+    fixture.commit(3, "Charge less", &[("src/shop/prices.py", "def price(hours):\n    return hours * 10\n")]);
+    let error = |line: u32| format!("tests/test_quote.py:{line}: in test\nE   assert 20 == 40");
+    let answer = code_answer(&fixture, "test_quote", "tests.test_quote", &error(4));
+    assert_eq!(
+        (&answer["symbols"][0]["name"], &answer["later"], &answer["test"]["since"]),
+        (&json!("price"), &json!("product"), &json!(["src/shop/prices.py"])),
+        "{answer:#}"
+    );
+    // A check that was changed after the product: nothing was changed since.
+    fixture.commit(1, "Expect more", &[("tests/test_quote.py", &test.replace("== 60", "== 70"))]);
+    let answer = code_answer(&fixture, "test_other", "tests.test_quote", &error(7));
+    assert_eq!(
+        (&answer["symbols"][0]["name"], &answer["later"], &answer["test"]["since"]),
+        (&json!("quote"), &json!("test"), &json!([])),
+        "{answer:#}"
+    );
+}
+
+#[test]
 fn a_step_of_a_feature_is_about_what_its_definition_uses() {
     let steps = "from behave import then\n\nfrom library.loans import fine\n\n\n@then('the fine for {days:d} days is {cents:d} cents')\ndef step_fine(context, days, cents):\n    assert fine(days) == cents\n";
     let feature = "Feature: Loans\n  Scenario: Fines are capped\n    Then the fine for 90 days is 500 cents\n";
