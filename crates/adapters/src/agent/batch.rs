@@ -2,7 +2,7 @@
 //! of the current one are answered or given up.
 
 use super::budget::TokenBudget;
-use super::file::{FileAgent, PendingSignal};
+use super::file::{FileAgent, PendingSignal, PublishError};
 use super::manifest::{BRIEFING, BatchManifest, EntryStatus, ManifestEntry, batch_size};
 use super::signal::AgentSignal;
 use asterisk_base::clock::Clock;
@@ -80,7 +80,7 @@ impl BatchAgent<'_> {
     }
 
     /// Queues the request and waits until it is published; whichever thread finds a batch due publishes it.
-    fn enter(&self, pending: &PendingSignal<'_>, phase: &str) -> io::Result<()> {
+    fn enter(&self, pending: &PendingSignal<'_>, phase: &str) -> Result<(), PublishError> {
         let PendingSignal { at, signal, .. } = pending;
         let id = signal.dispatch_id;
         let mut state = self.state();
@@ -91,15 +91,20 @@ impl BatchAgent<'_> {
                 return Ok(());
             }
             if state.queue.iter().all(|member| member.id != id) {
-                return Err(io::Error::other("its batch could not be sent"));
+                return Err(io::Error::other("its batch could not be sent").into());
             }
             if self.stop.load(Ordering::Relaxed) {
                 state.queue.retain(|member| member.id != id);
-                return signal.write(pending.run_dir, at);
+                return Ok(signal.write(pending.run_dir, at)?);
             }
             let size = batch_size(self.file.settings.size, self.budget.status().map(|status| status.percent_used));
             let gathered = state.came.is_none_or(|came| came.elapsed() >= GATHER);
             if state.out.is_none() && (state.queue.len() >= size || gathered) {
+                // The answers of the last batch may have spent the rest.
+                if let Err(refusal) = self.budget.check() {
+                    state.queue.retain(|member| member.id != id);
+                    return Err(PublishError::Refused(refusal));
+                }
                 let sent = self.send(&mut state, size, pending);
                 self.changed.notify_all();
                 sent?;

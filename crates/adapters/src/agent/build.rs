@@ -64,7 +64,7 @@ pub fn build<'a>(
             AnswererKind::Manual => continue,
             AnswererKind::Exec => Box::new(ExecAgent::new(called, settings, outside)),
             AnswererKind::Http => Box::new(HttpAgent::new(called, settings, outside)),
-            AnswererKind::Mcp => pulling(called, settings, outside),
+            AnswererKind::Mcp => Box::new(QueueAgent::new(called, settings, outside)),
             AnswererKind::File | AnswererKind::BatchFile => {
                 let answerer = through_files(called, settings, outside);
                 listeners.insert(name(called), Arc::clone(&answerer));
@@ -84,10 +84,6 @@ pub fn build<'a>(
     AnswerRouter { default_chain: default_chain.iter().map(name).collect(), nodes, answerers, listeners }
 }
 
-fn pulling<'a>(name: &str, settings: &AgentSettings, outside: &ExternalContext<'a>) -> Box<dyn Answerer + 'a> {
-    Box::new(QueueAgent::new(name, settings, outside.queue.clone()))
-}
-
 /// Builds an answerer that communicates through files, single or batched.
 fn through_files<'a>(called: &str, settings: &AgentSettings, outside: &ExternalContext<'a>) -> Arc<dyn Answerer + 'a> {
     let ExternalContext { clock, stop, budget, .. } = *outside;
@@ -99,18 +95,20 @@ fn through_files<'a>(called: &str, settings: &AgentSettings, outside: &ExternalC
     Arc::new(BatchAgent { file, budget, brief, clock, stop, state, changed })
 }
 
-/// Wraps an external answerer with budget, circuit breaker and concurrency limit.
+/// Wraps an external answerer with circuit breaker, budget and concurrency limit.
 fn wrap_external<'a>(
     leaf: Box<dyn Answerer + 'a>,
     AgentBounds { retry, breaker, concurrency, .. }: &AgentBounds,
     outside: &ExternalContext<'a>,
 ) -> Retry<'a> {
     let ExternalContext { clock, stop, budget, .. } = *outside;
-    let limited: Box<dyn Answerer + 'a> = match *concurrency {
-        Some(most) => Box::new(ConcurrencyLimit { inner: leaf, most, stop, busy: Mutex::new(0), freed: Condvar::new() }),
-        None => leaf,
+    let breaker = CircuitBreaker::new(leaf, (breaker.failures, breaker.rest), clock, stop);
+    let metered: Box<dyn Answerer + 'a> =
+        Box::new(BudgetedAnswerer { inner: Box::new(breaker), budget, spent: Arc::clone(&outside.spent) });
+    // The budget is checked when a request's turn comes, not when it is queued.
+    let inner: Box<dyn Answerer + 'a> = match *concurrency {
+        Some(most) => Box::new(ConcurrencyLimit { inner: metered, most, stop, busy: Mutex::new(0), freed: Condvar::new() }),
+        None => metered,
     };
-    let breaker = CircuitBreaker::new(limited, (breaker.failures, breaker.rest), clock, stop);
-    let metered = BudgetedAnswerer { inner: Box::new(breaker), budget, spent: Arc::clone(&outside.spent) };
-    Retry { inner: Box::new(metered), attempts: retry.attempts, wait: retry.wait, most: retry.most, clock, stop }
+    Retry { inner, attempts: retry.attempts, wait: retry.wait, most: retry.most, clock, stop }
 }

@@ -57,6 +57,19 @@ impl PendingSignal<'_> {
     }
 }
 
+/// Why a request was not published.
+pub(super) enum PublishError {
+    /// Its files cannot be written.
+    Io(io::Error),
+    Refused(Refusal),
+}
+
+impl From<io::Error> for PublishError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
 /// Result of a poll.
 enum SignalPoll {
     /// The answer: its artifact and the surrounding text.
@@ -256,7 +269,7 @@ impl<'a> FileAgent<'a> {
     pub(super) fn ask(
         &self,
         request: &Request<'_>,
-        published: impl FnOnce(&PendingSignal<'_>) -> io::Result<()>,
+        published: impl FnOnce(&PendingSignal<'_>) -> Result<(), PublishError>,
         each: impl FnMut(&PendingSignal<'_>),
     ) -> Result<NodeAnswer, Refusal> {
         let Some(run_dir) = self.run_dir.as_deref() else {
@@ -264,16 +277,19 @@ impl<'a> FileAgent<'a> {
             return Err(Refusal::failed(Diagnostic::error("agent/file", message)));
         };
         let prompt_request = request.dispatch(&self.name)?;
-        let prepared = self.write_prompt(request, &prompt_request, run_dir).and_then(|pending| {
+        let prepared = self.write_prompt(request, &prompt_request, run_dir).map_err(PublishError::from).and_then(|pending| {
             // A request with an answer is not published again.
             if !self.answered(run_dir, &pending.places, pending.signal.dispatch_id) {
                 published(&pending)?;
             }
             Ok(pending)
         });
-        let mut pending = prepared.map_err(|error| {
-            let message = format!("the prompt of `{}` cannot be laid out for `{}`: {error}", request.name(), self.name);
-            Refusal::failed(Diagnostic::error("agent/file", message))
+        let mut pending = prepared.map_err(|error| match error {
+            PublishError::Refused(refusal) => refusal,
+            PublishError::Io(error) => {
+                let message = format!("the prompt of `{}` cannot be laid out for `{}`: {error}", request.name(), self.name);
+                Refusal::failed(Diagnostic::error("agent/file", message))
+            }
         })?;
         self.await_answer(request, &mut pending, &prompt_request, each)
     }
@@ -285,7 +301,7 @@ impl Answerer for FileAgent<'_> {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        self.ask(request, |pending| pending.signal.write(pending.run_dir, &pending.at), |_| {})
+        self.ask(request, |pending| Ok(pending.signal.write(pending.run_dir, &pending.at)?), |_| {})
     }
 
     fn recorded(&self, _case: &str, agent: &Agent) {
