@@ -79,6 +79,7 @@ pub use labelled::{
 pub use labels::PUSH_MARK;
 pub use listener::{AppliedReload, RunListener, StartedRun};
 pub use load::DEFAULT_PIPELINE;
+pub use stages::StageSummary;
 pub use outcome::{CaseResult, CaseSummary, ConclusionSummary, ErrorSummary, RunCases, RunResult, RunSummary, Waits};
 pub use overlay_listing::OverlaidFile;
 pub use pending::{CheckedOutTasks, HUMAN, ReviewRequest, ReviewWord, Submission};
