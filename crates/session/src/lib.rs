@@ -79,7 +79,6 @@ pub use labelled::{
 pub use labels::PUSH_MARK;
 pub use listener::{AppliedReload, RunListener, StartedRun};
 pub use load::DEFAULT_PIPELINE;
-pub use stages::StageSummary;
 pub use outcome::{CaseResult, CaseSummary, ConclusionSummary, ErrorSummary, RunCases, RunResult, RunSummary, Waits};
 pub use overlay_listing::OverlaidFile;
 pub use pending::{CheckedOutTasks, HUMAN, ReviewRequest, ReviewWord, Submission};
@@ -94,6 +93,7 @@ pub use run_settings::{RunSettings, RunSources};
 use serde_json::{Map, Value};
 pub use setup::{AuditSettings, Files, KEEP, Setup, TextSettings, Via, refuse_secret};
 pub use shadow::ShadowSummary;
+pub use stages::StageSummary;
 use std::path::PathBuf;
 use std::sync::Arc;
 pub use test_texts::{TestFile, TestTexts};

@@ -2,8 +2,8 @@
 
 use super::answer_file::{MEND, not_accepted};
 use super::answers::{ReopenedCase, SubmittedWork};
-use super::pending_batch::{PendingBatch, PendingTask};
 use super::dispatch::DISPATCHES;
+use super::pending_batch::{PendingBatch, PendingTask};
 use super::projection::{StepFileNames, case_dir, place_dir};
 use super::prompt::KeptTemplates;
 use super::recorded::{linked, named};
@@ -153,7 +153,8 @@ impl Session {
         artifact = inner;
         let dispatches = self.dispatches(&held.run);
         for id in [brought.request, wrapped].into_iter().flatten() {
-            let number = dispatches.number(open.id).map_err(|source| SessionError::Write { path: DISPATCHES.to_owned(), source })?;
+            let number =
+                dispatches.number(open.id).map_err(|source| SessionError::Write { path: DISPATCHES.to_owned(), source })?;
             if id != number {
                 let message =
                     format!("this answers the request {id}, and case `{}` waits for the answer to {number}", brought.case);

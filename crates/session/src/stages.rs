@@ -102,7 +102,8 @@ fn stage(state: &WalkState, name: &Name) -> StageSummary {
     let failed = states().find_map(|state| state.failed.get(name)).filter(|_| passed.is_none());
     let review = passed.and_then(|one| one.review.as_ref()).or_else(|| failed?.review.as_ref()).and_then(|review| review.view());
     let number = |field: &str| review.and_then(|review| review.get(field)?.as_f64());
-    let artifact = states().find_map(|state| state.prior.get(name)).filter(|_| passed.is_some()).and_then(|artifact| artifact.view());
+    let artifact =
+        states().find_map(|state| state.prior.get(name)).filter(|_| passed.is_some()).and_then(|artifact| artifact.view());
     let list = artifact.and_then(|artifact| artifact.present("artifacts"));
     let names = list.iter().flat_map(|list| list.items()).filter_map(|one| Some(one.get("name")?.as_str()?.to_owned()));
     StageSummary {

@@ -63,6 +63,8 @@ struct BatchMember {
     at: String,
     signal: AgentSignal,
     phase: String,
+    /// The estimated number of tokens of its prompt.
+    tokens: u64,
 }
 
 /// A published batch.
@@ -84,7 +86,13 @@ impl BatchAgent<'_> {
         let PendingSignal { at, signal, .. } = pending;
         let id = signal.dispatch_id;
         let mut state = self.state();
-        state.queue.push(BatchMember { id, at: at.clone(), signal: signal.clone(), phase: phase.to_owned() });
+        state.queue.push(BatchMember {
+            id,
+            at: at.clone(),
+            signal: signal.clone(),
+            phase: phase.to_owned(),
+            tokens: pending.tokens,
+        });
         state.came = Some(Instant::now());
         loop {
             if state.out.as_ref().is_some_and(|out| out.ids.contains(&id)) {
@@ -117,7 +125,8 @@ impl BatchAgent<'_> {
     /// Publishes a batch of the first queued requests.
     fn send(&self, state: &mut BatchState, size: usize, pending: &PendingSignal<'_>) -> io::Result<()> {
         let run_dir = pending.run_dir;
-        let many = size.min(state.queue.len());
+        let left = self.budget.status().map(|status| u64::try_from(status.remaining).unwrap_or(0));
+        let many = affordable(state.queue.iter().take(size).map(|member| member.tokens), left).min(state.queue.len());
         let members: Vec<BatchMember> = state.queue.drain(..many).collect();
         let Some(phase) = members.first().map(|member| member.phase.clone()) else { return Ok(()) };
         let batch = state.last.or_else(|| Some(BatchManifest::read(run_dir).ok()?.batch_id)).unwrap_or(0).saturating_add(1);
@@ -197,6 +206,16 @@ impl BatchAgent<'_> {
     }
 }
 
+/// How many of the requests, in order, have prompts that the rest of the budget pays for; at least one.
+fn affordable(tokens: impl Iterator<Item = u64>, left: Option<u64>) -> usize {
+    let mut sum = 0_u64;
+    let pays = |tokens: &u64| {
+        sum = sum.saturating_add(*tokens);
+        left.is_none_or(|left| sum <= left)
+    };
+    tokens.take_while(pays).count().max(1)
+}
+
 impl Answerer for BatchAgent<'_> {
     fn name(&self) -> &str {
         &self.file.name
@@ -227,5 +246,16 @@ impl Answerer for BatchAgent<'_> {
 
     fn recorded(&self, case: &str, agent: &Agent) {
         self.file.recorded(case, agent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::affordable;
+
+    #[test]
+    fn a_batch_has_no_more_prompts_than_the_budget_pays_for() {
+        let of = |left| affordable([10, 20, 30].into_iter(), left);
+        assert_eq!((of(None), of(Some(60)), of(Some(59)), of(Some(10)), of(Some(0))), (3, 3, 2, 1, 1));
     }
 }

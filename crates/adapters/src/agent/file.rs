@@ -6,7 +6,7 @@ use super::concurrency::stopped;
 use super::run_dir::{RunDir, StepFiles};
 use super::settings::AgentSettings;
 use super::signal::{AgentSignal, SIGNAL, SignalStatus};
-use super::tokens::taken;
+use super::tokens::{estimate, taken};
 use super::wrapper::{UnwrappedAnswer, open};
 use asterisk_base::clock::Clock;
 use asterisk_base::model::Hash;
@@ -41,6 +41,8 @@ pub(super) struct PendingSignal<'w> {
     /// Path of its signal.
     pub(super) at: String,
     pub(super) signal: AgentSignal,
+    /// The estimated number of tokens of its prompt.
+    pub(super) tokens: u64,
     /// Number of answers to other requests seen so far.
     stale: u64,
     last_stale: Option<Hash>,
@@ -122,7 +124,8 @@ impl<'a> FileAgent<'a> {
             timestamp: there.map_or_else(|| self.clock.now(), |there| there.timestamp),
             error: String::new(),
         };
-        Ok(PendingSignal { run_dir, places, at, signal, stale: 0, last_stale: None, invalid: None })
+        let tokens = estimate(&prompt_request.prompt);
+        Ok(PendingSignal { run_dir, places, at, signal, tokens, stale: 0, last_stale: None, invalid: None })
     }
 
     /// Reads and unwraps the answer file.

@@ -3,7 +3,7 @@
 use super::artifact::set_author;
 use super::concurrency::stopped;
 use super::context::ExternalContext;
-use super::queue::{Offer, Dispatch, StepEvent, StepQueue, Task};
+use super::queue::{Dispatch, Offer, StepEvent, StepQueue, Task};
 use super::run_dir::RunDir;
 use super::settings::AgentSettings;
 use super::tokens::taken;

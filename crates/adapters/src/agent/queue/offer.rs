@@ -1,6 +1,6 @@
 //! The walk's side of a queued step.
 
-use super::messages::{QueueClosed, Dispatch, StepEvent, SubmitOutcome};
+use super::messages::{Dispatch, QueueClosed, StepEvent, SubmitOutcome};
 use super::{StepLocation, StepQueue};
 use asterisk_base::clock::Deadline;
 use std::sync::{Arc, Condvar, PoisonError};
