@@ -188,7 +188,7 @@ fn a_worker_may_misbehave() {
     for (args, wanted) in [
         (json!({}), "arguments"),
         (json!({ "dispatch_id": "x", "ticket": 1, "artifact": null }), "arguments"),
-        (json!({ "dispatch_id": 1, "ticket": mine["ticket"], "artifact": {} }), "unknown_id"),
+        (json!({ "dispatch_id": 1000, "ticket": mine["ticket"], "artifact": {} }), "unknown_id"),
         (answer(&mine, json!("{\"found\": tr")), "artifact"),
         (answer(&mine, json!([1])), "artifact"),
         (answer(&mine, json!({ "dispatch_id": 5, "data": { "found": true } })), "stale"),

@@ -221,6 +221,12 @@ impl ScenarioWalk<'_> {
     }
 }
 
+/// Whether two launches differ in their failures only.
+fn alike(one: &Launch, other: &Launch) -> bool {
+    let bare = |launch: &Launch| Launch { run_id: String::new(), cases: Vec::new(), ..launch.clone() };
+    bare(one) == bare(other)
+}
+
 /// The units, with consecutive cases that have launches of their own in one launch, so that their requests form batches. A case stays in the
 /// next one if the scenario expects that it is recognised, or if memory is to be ignored for it alone.
 fn together(units: &[&ScenarioUnit]) -> Vec<ScenarioUnit> {
@@ -242,10 +248,12 @@ fn together(units: &[&ScenarioUnit]) -> Vec<ScenarioUnit> {
             && (apart, false) == (*of_last, recognised)
             && let (UnitLaunch::Own(launch), UnitLaunch::Own(own)) = (&mut last.launch, &unit.launch)
             && launch.cases.iter().all(|known| known.id != failure.id)
-            && (Launch { cases: Vec::new(), ..Launch::clone(launch) }) == (Launch { cases: Vec::new(), ..Launch::clone(own) })
+            && alike(launch, own)
         {
             case.wanted = Some(failure.id.clone());
-            Arc::make_mut(launch).cases.push(failure);
+            let launch = Arc::make_mut(launch);
+            launch.run_id.clone_from(&launch.name);
+            launch.cases.push(failure);
             last.cases.push(case);
             continue;
         }

@@ -1,7 +1,7 @@
 //! Batched requests: pending requests are published together, with a manifest and a briefing. The next batch is published when all requests
 //! of the current one are answered or given up.
 
-use super::budget::TokenBudget;
+use super::budget::{SpentListener, TokenBudget};
 use super::file::{FileAgent, PendingSignal, PublishError};
 use super::manifest::{BRIEFING, BatchManifest, EntryStatus, ManifestEntry, batch_size};
 use super::signal::AgentSignal;
@@ -39,6 +39,8 @@ pub type BriefingWriter<'a> = dyn Fn(&BatchInfo) -> String + Send + Sync + 'a;
 pub(super) struct BatchAgent<'a> {
     pub(super) file: FileAgent<'a>,
     pub(super) budget: &'a TokenBudget,
+    /// Called when tokens were spent.
+    pub(super) spent: std::sync::Arc<SpentListener<'a>>,
     pub(super) brief: std::sync::Arc<BriefingWriter<'a>>,
     pub(super) clock: &'a dyn Clock,
     pub(super) stop: &'a AtomicBool,
@@ -232,6 +234,10 @@ impl Answerer for BatchAgent<'_> {
             },
             |pending| self.claims(pending, &mut claimed),
         );
+        if let Ok(reply) = &reply {
+            // Before it leaves: then the next batch may be due.
+            self.budget.add(reply, &*self.spent);
+        }
         if let Some(id) = entered {
             let status = match &reply {
                 Ok(reply) if request.validate(&reply.artifact).is_empty() => Some(EntryStatus::Done),

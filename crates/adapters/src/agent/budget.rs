@@ -52,10 +52,11 @@ impl TokenBudget {
         Err(Refusal::wait(Diagnostic::error("agent/budget", message)))
     }
 
-    /// Adds to the consumption, and reports it.
-    fn add(&self, tokens: u64, report: &dyn Fn(&BudgetStatus)) {
+    /// Adds the tokens of an answer to the consumption, and reports it.
+    pub(super) fn add(&self, reply: &NodeAnswer, report: &SpentListener<'_>) {
+        let Some(tokens) = reply.agent.as_ref().and_then(|agent| agent.tokens) else { return };
         let _in_order = self.reporting.lock().unwrap_or_else(PoisonError::into_inner);
-        self.used.fetch_add(tokens, Ordering::Relaxed);
+        self.used.fetch_add(tokens.total(), Ordering::Relaxed);
         if let Some(status) = self.status() {
             report(&status);
         }
@@ -67,12 +68,15 @@ impl TokenBudget {
     }
 }
 
+/// Called when tokens were spent.
+pub(super) type SpentListener<'a> = dyn Fn(&BudgetStatus) + Send + Sync + 'a;
+
 /// Calls the inner answerer while the budget lasts.
 pub(super) struct BudgetedAnswerer<'a> {
     pub(super) inner: Box<dyn Answerer + 'a>,
     pub(super) budget: &'a TokenBudget,
-    /// Called when tokens were spent.
-    pub(super) spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
+    /// Called when tokens were spent; `None` if the inner answerer counts what it spends.
+    pub(super) spent: Option<Arc<SpentListener<'a>>>,
 }
 
 impl Answerer for BudgetedAnswerer<'_> {
@@ -83,8 +87,8 @@ impl Answerer for BudgetedAnswerer<'_> {
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
         self.budget.check()?;
         let reply = self.inner.answer(request)?;
-        if let Some(tokens) = reply.agent.as_ref().and_then(|agent| agent.tokens) {
-            self.budget.add(tokens.total(), &*self.spent);
+        if let Some(spent) = &self.spent {
+            self.budget.add(&reply, &**spent);
         }
         Ok(reply)
     }

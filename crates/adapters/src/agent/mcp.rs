@@ -39,16 +39,16 @@ impl QueueAgent {
         })
     }
 
-    fn task(request: &Request<'_>, Dispatch { dispatch_id, request: id, prompt }: Dispatch) -> Task {
+    fn task(request: &Request<'_>, dispatch: Dispatch) -> Task {
         Task {
-            dispatch_id,
-            request: id,
+            dispatch_id: dispatch.id,
+            request: dispatch.request,
             ticket: String::new(),
             case_id: request.case.id.clone(),
             step: request.step_name(),
             node: request.name().to_string(),
             path: request.path.to_owned(),
-            prompt,
+            prompt: dispatch.prompt,
         }
     }
 
@@ -56,8 +56,8 @@ impl QueueAgent {
     fn wait(&self, request: &Request<'_>, queue: &StepQueue) -> Result<NodeAnswer, Refusal> {
         let mut prompt_request = request.dispatch(&self.name)?;
         let numbered = |prompt_request: &PromptRequest| {
-            let dispatch_id = self.dispatch_id(queue, prompt_request.id)?;
-            Ok::<_, Refusal>(Dispatch { dispatch_id, request: prompt_request.id, prompt: prompt_request.prompt.clone() })
+            let id = self.dispatch_id(queue, prompt_request.id)?;
+            Ok::<_, Refusal>(Dispatch { id, request: prompt_request.id, prompt: prompt_request.prompt.clone() })
         };
         let mut offer: Offer<'_> = queue.offer(Self::task(request, numbered(&prompt_request)?), &self.settings);
         let mut lost = TokenUsage::default();

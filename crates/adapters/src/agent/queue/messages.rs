@@ -29,7 +29,7 @@ pub struct Task {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::agent) struct Dispatch {
     /// Sequence number of the request.
-    pub(in crate::agent) dispatch_id: i64,
+    pub(in crate::agent) id: i64,
     /// Id of the request in the journal.
     pub(in crate::agent) request: i64,
     /// The prompt.

@@ -74,7 +74,7 @@ impl Offer<'_> {
         inner.answered.insert(self.id);
         let StepLocation::Answered(worker, key) = std::mem::replace(&mut step.at, StepLocation::Ready) else { return None };
         inner.touch_worker(&worker, |worker| worker.refused += 1);
-        let Some(Dispatch { dispatch_id: id, request, prompt }) = retry else {
+        let Some(Dispatch { id, request, prompt }) = retry else {
             inner.resolve(key, SubmitOutcome::Refused(complaints, None));
             return None;
         };
