@@ -155,7 +155,8 @@ impl Session {
         for id in [brought.request, wrapped].into_iter().flatten() {
             let number =
                 dispatches.number(open.id).map_err(|source| SessionError::Write { path: DISPATCHES.to_owned(), source })?;
-            if id != number {
+            // `run --format json` shows the id of the journal.
+            if id != number && id != open.id {
                 let message =
                     format!("this answers the request {id}, and case `{}` waits for the answer to {number}", brought.case);
                 let help = format!(
