@@ -265,7 +265,11 @@ fn a_briefing_contains_earlier_findings() {
         (seen.first().unwrap().clone(), seen.last().unwrap().clone())
     };
     let headings: Vec<&str> = last.lines().filter(|line| line.starts_with('#')).skip(1).collect();
-    assert_eq!(headings, ["## Run context", "## Known symptoms", "## Clusters", "## Prior RCAs", "## Common error patterns"], "{last}");
+    assert_eq!(
+        headings,
+        ["## Run context", "## Known symptoms", "## Clusters", "## Prior RCAs", "## Common error patterns"],
+        "{last}"
+    );
     assert!(last.contains("- scenario: checkout-nightly\n") && last.contains("\n| K1 | 880101 | 880201 | "), "{last}");
     assert!(
         last.lines().any(|line| line.starts_with("| 880") && line.ends_with(" |") && line.matches('|').count() == 6),
