@@ -152,6 +152,7 @@ fn pursue(plan: &Plan, answer: &dyn Answerer, journal: &dyn Journal, run: &str, 
         stop: &stop,
         inherited: None,
         until: usize::MAX,
+        parallel: 4,
         watch: Some(&watch),
     };
     let mut state = WalkState::default();

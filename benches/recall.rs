@@ -149,6 +149,7 @@ fn recall(plan: &Plan, needs: &StoreQueries, launch: &Launch, case: &Case) {
         stop: &stop,
         inherited: None,
         until: usize::MAX,
+        parallel: 4,
         watch: Some(&watch),
     };
     let mut state = WalkState::default();

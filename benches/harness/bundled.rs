@@ -156,6 +156,7 @@ pub(crate) fn walk(plan: &Plan, answer: &dyn Answerer, journal: &dyn Journal, la
         stop: &stop,
         inherited: None,
         until: usize::MAX,
+        parallel: 4,
         watch: None,
     };
     let mut state = WalkState::default();

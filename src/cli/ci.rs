@@ -124,9 +124,8 @@ pub(super) fn ci(global: &GlobalArgs, args: &CiArgs) -> Result<Exit, SessionErro
     live.finish();
     let mut result = result?;
     let (report, report_exit) = super::report::build(ui, &session, &result)?;
-    if asterisk_report::write(&session, &result, &report)?.is_some() {
-        result.report = Some(session.report_path(&result.run));
-    }
+    asterisk_report::write(&session, &result, &report)?;
+    result.report = session.report_path(&result);
     let failed = failed_gates(&args.fail_on, &report, &result.plan)?;
 
     let tree = SourceTree::read(global.environment.directory());

@@ -100,7 +100,7 @@ struct GlobalArgs {
 #[derive(Clone, Copy, Debug, Default, Args)]
 struct FormatArg {
     /// Output format.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(long, visible_alias = "output", value_enum, default_value_t, value_name = "FORMAT")]
     format: OutputFormat,
 }
 
@@ -149,8 +149,8 @@ struct RunArg {
 /// `--parallel`, for commands that walk or evaluate cases.
 #[derive(Clone, Copy, Debug, Default, Args)]
 struct ParallelArg {
-    /// The number of cases processed at once [default: the number of processors].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// The number of cases, or stages of a policy pipeline, processed at once [default: the number of processors].
+    #[arg(long, visible_alias = "max-workers", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: Option<u16>,
 }
 

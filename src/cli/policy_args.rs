@@ -3,7 +3,7 @@
 use asterisk_diag::Diagnostic;
 use asterisk_project::{MEMORY_PREFIX, POLICY_PREFIX};
 use asterisk_session::SessionError;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -23,14 +23,6 @@ pub(super) struct PolicyArgs {
     /// Do not use cached answers.
     #[arg(long, conflicts_with = "resume")]
     no_cache: bool,
-}
-
-/// Where checkpoints are stored.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub(super) enum CheckpointStore {
-    #[default]
-    Sqlite,
-    Fs,
 }
 
 impl PolicyArgs {

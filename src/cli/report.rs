@@ -77,7 +77,12 @@ pub(super) fn report(global: &GlobalArgs, args: &ReportArgs) -> Result<Exit, Ses
     let session = global.session(&ProjectArgs::default(), args.out.clone())?;
     let result = session.rebuild(&args.run.run, args.files.map(Files::from))?;
     let (report, exit) = build(ui, &session, &result)?;
-    let Some(pages) = report::write(&session, &result, &report)? else { return Ok(exit) };
+    let Some(pages) = report::write(&session, &result, &report)? else {
+        if let Some(summary) = session.report_path(&result) {
+            ui.out(&summary.display().to_string());
+        }
+        return Ok(exit);
+    };
     match args.format.map(|format| (format, format.file())) {
         Some((ReportFormat::Json, Some(file))) => ui.json_with(|out| pages.print(file, out)),
         Some((_, Some(file))) => ui.out_with(|out| pages.print(file, out)),

@@ -1,6 +1,6 @@
 //! `asterisk run`.
 
-use super::policy_args::{CheckpointStore, PolicyArgs};
+use super::policy_args::PolicyArgs;
 use super::report::FilesArg;
 use super::run_observe;
 use super::run_screen::{self, ScreenParts};
@@ -110,10 +110,6 @@ pub(super) struct RunArgs {
     /// Whether to write a directory for each case: `auto` up to 1 000 cases.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     files: FilesArg,
-    /// Where the checkpoints of a policy pipeline are stored: in the store only, or with `fs` also as `checkpoints.json` in the
-    /// run's directory. The same as --files always: a run is resumed from the store.
-    #[arg(long, value_enum, default_value_t, value_name = "WHERE", conflicts_with = "files")]
-    checkpoint_store: CheckpointStore,
     /// The output directory [default: .asterisk/investigations in the project's directory].
     #[arg(id = "ASTERISK_OUT", long = "out", value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
@@ -316,11 +312,7 @@ fn spec(args: RunArgs, input: &InputStream, parallel: usize, durability: Durabil
             pipeline: args.pipeline,
             via,
             seed: args.seed,
-            files: match args.checkpoint_store {
-                CheckpointStore::Sqlite => args.files,
-                CheckpointStore::Fs => FilesArg::Always,
-            }
-            .into(),
+            files: args.files.into(),
             budget: args.budget,
             no_recall: args.no_recall,
             ..RunSettings::default()
@@ -427,9 +419,8 @@ fn conclude(ui: &Ui, session: &Session, mut result: RunResult, ending: &RunEndin
         });
     }
     let (report, report_exit) = super::report::build(ui, session, &result)?;
-    if asterisk_report::write(session, &result, &report)?.is_some() {
-        result.report = Some(session.report_path(&result.run));
-    }
+    asterisk_report::write(session, &result, &report)?;
+    result.report = session.report_path(&result);
     let over = matches!(result.status, WalkStatus::Done | WalkStatus::Error);
     match ui.format() {
         _ if silent => {}

@@ -4,7 +4,7 @@ use crate::ui::{Painted, TextStyle, Ui, unbroken, wrapped};
 use asterisk_diag::counted;
 use asterisk_report::{CaseBrief, CaseFinding, CaseReport, Cause, RunReport, confidence};
 use asterisk_session::RunResult;
-use asterisk_walk::{WalkState, WalkStatus};
+use asterisk_walk::WalkStatus;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
@@ -73,21 +73,14 @@ pub(super) fn lines(ui: &Ui, report: &RunReport, result: &RunResult, parts: Scre
 fn stages(ui: &Ui, result: &RunResult) -> Vec<Painted> {
     let mut table = ui.table(&["stage", "status", "score", "threshold", "what"]);
     let listed = result.each(|case| {
-        let state = &case.state;
-        for node in &result.plan.nodes {
-            let passed = state.passed.get(&node.name);
-            let review = passed.and_then(|passed| passed.review.as_ref()).and_then(|review| review.view());
-            let number = |field: &str| {
-                let value = review.and_then(|review| review.get(field)?.as_f64());
-                value.map_or(String::new(), |value| value.to_string())
+        for stage in case.stages(&result.plan) {
+            let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+            let what = match stage.status {
+                "failed" => format!("{}: {}", stage.reason, stage.message),
+                "skipped" => stage.message,
+                _ => stage.artifacts.join(", "),
             };
-            let (status, what) = match (passed, state.failed.get(&node.name)) {
-                (Some(_), _) => ("passed", files(state, &node.name)),
-                (None, Some(failed)) if failed.kind.is_empty() => ("skipped", failed.message.clone()),
-                (None, Some(failed)) => ("failed", format!("{}: {}", failed.reason, failed.message)),
-                (None, None) => ("open", String::new()),
-            };
-            table.row([node.name.to_string(), status.to_owned(), number("score"), number("threshold"), what]);
+            table.row([stage.stage, stage.status.to_owned(), number(stage.score), number(stage.threshold), what]);
         }
         Ok(())
     });
@@ -98,14 +91,6 @@ fn stages(ui: &Ui, result: &RunResult) -> Vec<Painted> {
         lines.push(TextStyle::Plain.paint(&format!("files: {}", path.display())));
     }
     lines
-}
-
-/// The names of the artifacts of a node.
-fn files(state: &WalkState, node: &str) -> String {
-    let artifact = state.prior.get(node).and_then(|artifact| artifact.view());
-    let list = artifact.and_then(|artifact| artifact.present("artifacts"));
-    let names = list.iter().flat_map(|list| list.items()).filter_map(|one| Some(one.get("name")?.as_str()?.to_owned()));
-    names.collect::<Vec<_>>().join(", ")
 }
 
 /// The causes, most failures first, then the cases that belong to none: those that failed or are not finished.

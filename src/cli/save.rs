@@ -78,9 +78,8 @@ pub(super) fn print_case(
     if over {
         let (report, exit) = super::report::build(ui, session, &result)?;
         damaged = exit != Exit::Ok;
-        if asterisk_report::write(session, &result, &report)?.is_some() {
-            result.report = Some(session.report_path(&result.run));
-        }
+        asterisk_report::write(session, &result, &report)?;
+        result.report = session.report_path(&result);
     }
     let mut case = None;
     result.each(|one| {

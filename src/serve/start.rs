@@ -156,7 +156,7 @@ impl ServeJob {
 fn conclude(session: &Session, mut result: RunResult) -> Result<(WalkStatus, Value), SessionError> {
     let (report, _) = report::of_run(session, &result)?;
     report::write(session, &result, &report)?;
-    result.report = Some(session.report_path(&result.run));
+    result.report = session.report_path(&result);
     Ok((result.status, serde_json::to_value(result.summary()).unwrap_or_default()))
 }
 

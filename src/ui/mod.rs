@@ -39,6 +39,7 @@ use std::io::{self, BufWriter, Write};
 pub enum OutputFormat {
     /// Text.
     #[default]
+    #[value(alias = "human")]
     Pretty,
     /// JSON.
     Json,

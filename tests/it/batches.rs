@@ -127,6 +127,26 @@ fn many_agents_share_a_batch_without_double_work() {
     );
 }
 
+/// Nothing is published once the budget is spent, whatever has been queued before.
+#[test]
+fn a_spent_budget_stops_before_the_next_batch() {
+    let project = project(16, "");
+    let published = || find(project.root(), "signal.json").len();
+    let crowd = Crowd::of(4, project.root(), good);
+    let ran = run(&project, &["--parallel", "16", "--budget", "1500"]).exits(5);
+    drop(crowd.taken());
+    let used = |ran: &Ran| ran.json()["budget"]["percent_used"].as_f64().unwrap();
+    assert!((100.0..150.0).contains(&used(&ran)), "{}", ran.text());
+    assert!(published() < 16, "{}", published());
+    let status = signal(&find(project.root(), "budget-status.json")[0]).unwrap();
+    assert_eq!(status["used"], ran.json()["budget"]["used"], "the last report is written last");
+    // The queued requests are made when the run is resumed with a larger budget.
+    let crowd = Crowd::of(4, project.root(), good);
+    let run = ran.json()["run"].as_str().unwrap().to_owned();
+    project.asterisk(&["run", "--resume", &run, "--budget", "1000000", "--format", "json"]).exits(0);
+    drop(crowd.taken());
+}
+
 /// The batch vectors, except for deliberate differences: a partly failed batch is an error, and ids are unique in the run.
 #[test]
 fn a_batch_fails_if_one_of_its_requests_fails() {
@@ -245,7 +265,11 @@ fn a_briefing_contains_earlier_findings() {
         (seen.first().unwrap().clone(), seen.last().unwrap().clone())
     };
     let headings: Vec<&str> = last.lines().filter(|line| line.starts_with('#')).skip(1).collect();
-    assert_eq!(headings, ["## Run context", "## Known symptoms", "## Clusters", "## Prior RCAs"], "{last}");
+    assert_eq!(
+        headings,
+        ["## Run context", "## Known symptoms", "## Clusters", "## Prior RCAs", "## Common error patterns"],
+        "{last}"
+    );
     assert!(last.contains("- scenario: checkout-nightly\n") && last.contains("\n| K1 | 880101 | 880201 | "), "{last}");
     assert!(
         last.lines().any(|line| line.starts_with("| 880") && line.ends_with(" |") && line.matches('|').count() == 6),

@@ -1,8 +1,11 @@
 //! `asterisk calibrate`: cases with a known cause, walked and scored.
 
+use crate::batches::Crowd;
 use crate::harness::{Project, repository};
 use crate::shared::shared;
+use crate::signals::{artifact, find, put, wrapped};
 use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
 
 /// Three failures: one that is investigated, its like, which is known by then, and one that is skipped.
 pub(crate) const SCENARIO: &str = "\
@@ -329,4 +332,43 @@ fn ground_truth_grows_from_reviews() {
     project.file("bad.yaml", "name: x\ncases: [{ id: a, colour: red }]\n");
     assert!(gt(&["import", "bad.yaml"]).exits(3).stderr.contains("colour"));
     assert!(gt(&["show", "nothing"]).exits(2).stderr.contains("neither a cause nor a case"));
+}
+
+/// Cases that are answered in batches are walked together, and their signals are where the protocol has them.
+#[test]
+fn cases_are_answered_in_batches() {
+    let case =
+        |n: usize| format!("  - {{ id: c{n}, test_name: test {n}, error_message: 'error of its own {n}', rca_id: r{n} }}\n");
+    let cause = |n: usize| format!("  - {{ id: r{n}, defect_type: pb001, category: product, component: clock, title: t }}\n");
+    let list = |one: &dyn Fn(usize) -> String| (0..4).map(one).collect::<String>();
+    let scenario = format!("name: four\nrcas:\n{}cases:\n{}", list(&cause), list(&case));
+    let settings = "agents: { batch-file: { poll: 40ms, timeout: 60s } }\n";
+    let project = Project::with(&[("four.yaml", &scenario), ("asterisk.yaml", settings)]);
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let (all, root) = (Arc::clone(&seen), project.root().to_owned());
+    let crowd = Crowd::of(4, project.root(), move |path, signal| {
+        let data = match signal["step"].as_str().unwrap() {
+            "F0_RECALL" => json!({ "match": false, "confidence": 0.0 }),
+            "F1_TRIAGE" => json!({ "symptom_category": "product", "defect_type_hypothesis": "pb001" }),
+            "F2_RESOLVE" => json!({ "selected_repos": [{ "name": "engine", "reason": "r" }] }),
+            "F3_INVESTIGATE" => {
+                json!({ "rca_message": "m", "defect_type": "pb001", "convergence_score": 0.9, "evidence_refs": ["e"] })
+            }
+            "F4_CORRELATE" => json!({ "is_duplicate": false, "confidence": 0.1 }),
+            "F5_REVIEW" => json!({ "decision": "approve" }),
+            _ => json!({}),
+        };
+        all.lock().unwrap().push(path.strip_prefix(&root).unwrap().display().to_string());
+        put(&artifact(signal), wrapped(signal, &data));
+    });
+    let args = ["calibrate", "four.yaml", "--via", "batch-file", "--parallel", "4", "--resamples", "0", "--format", "json"];
+    let report = project.asterisk(&args).json();
+    drop(crowd.taken());
+    assert_eq!(report["scored"], 4, "{report}");
+    assert!(report["notes"].to_string().contains("walked together, as 1 launch"), "{}", report["notes"]);
+    let manifest = find(&project.root().join(".asterisk/calibrate"), "batch-manifest.json");
+    assert_eq!(manifest.len(), 1, "one suite: {manifest:?}");
+    let seen = seen.lock().unwrap();
+    // .asterisk/calibrate/SUITE/CASE/signal.json
+    assert!(seen.iter().any(|path| path.starts_with(".asterisk/calibrate/") && path.matches('/').count() == 4), "{seen:?}");
 }

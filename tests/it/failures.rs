@@ -130,6 +130,7 @@ fn walk(fixture: &Value) -> Outcome {
         stop: &stop,
         inherited: None,
         until: usize::MAX,
+        parallel: 4,
         watch: None,
     };
     let mut state = WalkState::default();

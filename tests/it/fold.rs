@@ -141,6 +141,7 @@ fn walk(project: &Project, stub: &StubAnswers, state: &mut WalkState, steps: Opt
         stop: &journal.stop,
         inherited: None,
         until: usize::MAX,
+        parallel: 4,
         watch: None,
     };
     walker.walk(&case, state).unwrap();

@@ -183,9 +183,52 @@ fn the_loop_ends_for_every_adversary() {
         // Two attempts of each sub-task, ten calls of each.
         assert!(outcomes(&project, &result).len() <= 30, "{}", ran.text());
     }
-    // An invalid answer ends the goal with an error, not in a loop.
-    let project = with_model(&format!("{PERCEIVE}\n{plan}\n*) echo nonsense ;;"));
+    // An invalid plan ends the goal with an error, not in a loop.
+    let project = with_model(&format!("{PERCEIVE}\n*) echo nonsense ;;"));
     goal(&project, "say hello", &["--via", "model"]).exits(4);
+}
+
+/// Whatever the meta validator answers, a goal with a failed or missing sub-task is not done; an answer that fits no schema is not the end.
+#[test]
+fn a_goal_is_done_only_if_everything_matched_and_was_accepted() {
+    let plan = r#"plan) echo '{"subtasks":[{"id":"s1","intent":"i","text":"t","criteria":["it is done"]}]}' ;;"#;
+    let work = r#"execute) echo '{"result":1,"status":"completed"}' ;;"#;
+    let matched = r#"validate) echo '{"verdict":"matched"}' ;;"#;
+    let failed = r#"validate) echo '{"verdict":"failed","failure_class":"logical","because":"Permission denied"}' ;;"#;
+    let accepted = r#"meta_validate) echo '{"accepted":true}' ;;"#;
+    let banana = r#"*) echo '{"banana":1}' ;;"#;
+    for (roles, open) in [
+        (vec![plan, work, failed, accepted], "i: Permission denied; unmet: \"it is done\""),
+        (vec![plan, work, banana], "i: the artifact of `validate` from `model` does not match its schema"),
+        (vec![plan, work, matched, banana], "the result as a whole reaches the goal: the meta validator gave no valid answer: "),
+        (vec![r#"plan) echo '{"subtasks":[]}' ;;"#, accepted], ""),
+    ] {
+        let project = with_model(&format!("{PERCEIVE}\n{}", roles.join("\n")));
+        let ran = goal(&project, "say hello", &["--via", "model", "--max-replans", "2"]).exits(1);
+        let result = ran.json();
+        assert_eq!(result["status"], "abandoned", "{}", ran.text());
+        assert!(result["rounds"].as_array().unwrap().len() > 1, "planned again: {}", ran.text());
+        assert!(strings(&result["open"])[0].starts_with(open), "{open}: {}", ran.text());
+        // The environment failed, or nothing: neither is evidence against an approach, and no failure is remembered as a success.
+        let memories = project.asterisk(&["goal", "memory", "list", "--format", "json"]).json()["memories"].clone();
+        assert!(memories.as_array().unwrap().iter().all(|memory| memory["sigma"].as_f64().unwrap() < 0.0), "{memories}");
+    }
+    let project = with_model(&format!("{PERCEIVE}\n{}", [plan, work, matched, accepted].join("\n")));
+    assert_eq!(goal(&project, "say hello", &["--via", "model"]).exits(0).json()["status"], "done");
+}
+
+/// Sub-tasks that need each other are planned again.
+#[test]
+fn a_plan_with_dependent_sub_tasks_is_sent_back() {
+    let plan = r#"plan) if [ $n = 1 ]; then echo '{"subtasks":[{"id":"s1","intent":"a","text":"a","criteria":["c"]},{"id":"s2","intent":"b","text":"use the result of s1","criteria":["c"]}]}'
+      else echo '{"subtasks":[{"id":"s1","intent":"both","text":"both","criteria":["c"]}]}'; fi ;;"#;
+    let rest = r#"execute) echo '{"result":1,"status":"completed"}' ;;
+validate) echo '{"verdict":"matched"}' ;;
+meta_validate) echo '{"accepted":true}' ;;"#;
+    let project = with_model(&format!("{PERCEIVE}\n{plan}\n{rest}"));
+    let ran = goal(&project, "say hello", &["--via", "model"]).exits(0);
+    assert!(ran.stderr.contains("plan -> plan by dependent: s2 needs s1"), "{}", ran.text());
+    assert_eq!(ran.json()["rounds"].as_array().unwrap().len(), 1, "{}", ran.text());
 }
 
 /// The time limit of a goal applies to a plan of any length, to its sub-tasks' requests and calls, and the outcome shows it.

@@ -311,7 +311,7 @@ fn a_rejected_answer_is_retried_with_the_review() {
     let why = "RequirementsAdvisor approved it with 0.8; the threshold is 0.9 (pipelines/p.yaml:3)";
     assert_eq!(retry["message"], why);
     let explained = project.asterisk(&["explain", "latest"]).ok().stdout;
-    assert!(explained.contains("attempt 1 rejection: RequirementsAdvisor"), "{explained}");
+    assert!(explained.contains("attempt 1 advisor_reject: RequirementsAdvisor"), "{explained}");
     assert!(explained.contains("attempt 2 passed: RequirementsAdvisor approved it with 0.95"), "{explained}");
     // The answer knows of the review and of the answer before.
     let answer = project.asterisk(&["show", "policy", "p"]).ok().stdout;
@@ -462,10 +462,10 @@ fn replay_says_which_gates_flip() {
 }
 
 #[test]
-fn checkpoints_are_optional_readable_files() {
+fn checkpoints_are_readable_files() {
     let text = CHAIN.replace("{ score: 0.95, approved: true }", "{ score: 0.2, approved: false }");
     let project = project(&[("pipelines/p.yaml", &text)]);
-    let ran = run(&project, &["--checkpoint-store", "fs"]).exits(4);
+    let ran = run(&project, &["--files", "always"]).exits(4);
     let dir = format!(".asterisk/investigations/{}", ran.json()["run"].as_str().unwrap());
     let checkpoints: Value = serde_json::from_str(&project.read(&format!("{dir}/checkpoints.json"))).unwrap();
     let stages = checkpoints["stages"].as_array().unwrap();
@@ -474,6 +474,62 @@ fn checkpoints_are_optional_readable_files() {
     assert_eq!(brief, ["0 \"a\" \"passed\" 1", "1 \"b\" \"failed\" 3", "2 \"c\" \"skipped\" 0"]);
     assert_eq!((&stages[0]["score"], &stages[0]["artifacts"][0]), (&json!(0.9), &json!("a/a_b_.md")));
     assert!(stages[1]["reason"].as_str().unwrap().starts_with("exhausted_retries: "), "{checkpoints}");
+    assert!(stages[0]["agent_output"]["content"].is_string() && checkpoints["memory"].is_object(), "{checkpoints}");
+    assert_eq!((&stages[0]["advisor_review"]["score"], &stages[1]["advisor_review"]["approved"]), (&json!(0.9), &json!(false)));
+}
+
+/// The stages of a run, as `--format json` prints them.
+fn stages(ran: &Ran) -> Vec<String> {
+    let stages = ran.json()["cases"][0]["stages"].as_array().unwrap().clone();
+    stages.iter().map(|one| format!("{} {} {}", one["stage"], one["status"], one["score"])).collect()
+}
+
+#[test]
+fn stages_are_printed_with_their_scores_and_logged_in_the_form_of_the_document() {
+    let text = CHAIN.replace("{ score: 0.95, approved: true }", "{ score: 0.2, approved: false }");
+    let project = project(&[("pipelines/p.yaml", &text)]);
+    let ran = run(&project, &[]).exits(4);
+    assert_eq!(stages(&ran), ["\"a\" \"passed\" 0.9", "\"b\" \"failed\" 0.2", "\"c\" \"skipped\" null"]);
+    let id = ran.json()["run"].as_str().unwrap().to_owned();
+    let log = project.read(&format!(".asterisk/investigations/{id}_events.jsonl"));
+    let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let brief = |event: &Value| format!("{} {}", event["event"].as_str().unwrap(), event["stage"].as_str().unwrap());
+    let brief: Vec<String> = events.iter().map(brief).collect();
+    assert_eq!(brief[0], "step_start a", "{log}");
+    for event in ["step_complete a", "step_retry b", "error b", "step_skipped c"] {
+        assert!(brief.iter().any(|one| one == event), "{event}: {log}");
+    }
+    assert!(events.iter().all(|event| event["run_id"] == id.as_str() && event["ts"].is_number()), "{log}");
+    let retry = events.iter().find(|event| event["event"] == "step_retry").unwrap();
+    assert_eq!(retry["reason"], "advisor_reject");
+    // There is no report on failures, and the summary takes its place.
+    assert!(files(&project).keys().all(|name| !name.contains("report") && name != "rca.json"), "{:?}", files(&project).keys());
+    assert!(ran.json()["report"].as_str().unwrap().ends_with("/SUMMARY.md"), "{}", ran.text());
+    // The first failure ends the run, and is shown as one.
+    let fast = run(&project, &["--fail-fast", "--no-cache"]).exits(4);
+    assert_eq!(stages(&fast)[1], "\"b\" \"failed\" 0.2", "{}", fast.text());
+    project.asterisk(&["clean", "--keep-latest", "0"]).exits(0);
+    assert!(project.tree().iter().all(|(path, _)| !path.ends_with("_events.jsonl")), "removed with their runs");
+}
+
+/// As many stages run at once as `--parallel` allows.
+#[cfg(unix)]
+#[test]
+fn stages_run_at_most_as_many_at_once_as_wanted() {
+    let settings = "agents: { slow: { kind: exec, command: [sh, slow.sh], retry: { attempts: 1 } } }\n";
+    let agent =
+        "cat > /dev/null\nmkdir -p on && touch on/$$ && ls on | wc -l >> seen\nsleep 0.4\nrm on/$$\necho '{\"content\":\"c\"}'\n";
+    let stage = |name: &str| format!("  - {{ name: {name}, agent: Writer, advisor: RequirementsAdvisor, task: t }}\n");
+    let text = format!("stages:\n{}", ["a", "b", "c", "d"].map(stage).concat());
+    let project = project(&[("pipelines/p.yaml", &text), ("slow.sh", agent)]);
+    project.file("asterisk.yaml", project.read("asterisk.yaml") + settings);
+    let via = ["a=slow", "b=slow", "c=slow", "d=slow"].map(|via| ["--via", via]).concat();
+    for (flag, most) in [(["--parallel", "1"], 1), (["--max-workers", "2"], 2)] {
+        drop(std::fs::remove_file(project.root().join("seen")));
+        project.asterisk(&[&["run", "p", "--no-cache"], &via[..], &flag].concat()).exits(0);
+        let seen: Vec<usize> = project.read("seen").lines().map(|line| line.trim().parse().unwrap()).collect();
+        assert!(seen.len() == 4 && seen.iter().all(|count| *count <= most), "{flag:?}: {seen:?}");
+    }
 }
 
 #[test]

@@ -62,9 +62,16 @@ fn has(program: &str) -> bool {
 fn the_production_demo_packs_everything() {
     let made = Made::of(Project::new(), "idea-to-zip-production", &["--mem", BRAND]);
     let packed = made.unzipped("Package ZIP/package.zip");
-    for name in
-        ["product_definition.md", "index.html", "styles.css", "lint_report.md", "a11y_report.md", "README.md", "MANIFEST.txt"]
-    {
+    for name in [
+        "product_definition.md",
+        "index.html",
+        "styles.css",
+        "lint_report.md",
+        "a11y_report.md",
+        "README.md",
+        "SUMMARY.md",
+        "MANIFEST.txt",
+    ] {
         assert!(packed.iter().any(|(found, bytes)| found == name && !bytes.is_empty()), "{name}: {packed:?}");
     }
     let (_, page) = packed.iter().find(|(name, _)| name == "index.html").unwrap();

@@ -145,7 +145,9 @@ pub fn calibrate(
 ) -> Result<CalibrationReport, SessionError> {
     let mut scenario = CalibrationScenario::read(session, &spec.scenario.path, spec.scenario.launches.as_deref())?;
     let out = spec.out.clone().unwrap_or_else(|| session.setup().root.join(DIR).join(file_name(&scenario.name)));
-    let setup = scenario_setup(session, &scenario, &out);
+    // Signals are at DIR/RUN/CASE.
+    let signals = spec.out.clone().unwrap_or_else(|| session.setup().root.join(DIR));
+    let setup = scenario_setup(session, &scenario, &signals);
     let pack = ScriptPack::link(setup.clone(), spec, "")?;
     let candidate = match &spec.compare {
         Some(dir) => Some(ScriptPack::link(setup.with_scripts(dir), spec, "-candidate")?),
@@ -196,6 +198,10 @@ pub fn calibrate(
     if first.left_aside > 0 {
         let cases = counted(first.left_aside, "case", "cases");
         notes.push(format!("memory was ignored for {cases}, because it could have revealed their cause"));
+    }
+    if first.batched > 0 {
+        let launches = counted(first.batched, "launch", "launches");
+        notes.push(format!("cases were walked together, as {launches}, because they are answered in batches"));
     }
     if first.known > 0 {
         let cases = counted(first.known, "case is a failure", "cases are failures");
@@ -419,6 +425,8 @@ pub(super) struct RunOutcome {
     left_out: Vec<(String, String)>,
     failed_rules: RuleFailures,
     left_aside: usize,
+    /// How many launches consist of several cases that have launches of their own.
+    batched: usize,
     /// The number of cases that the project's own store already knows, and the first few of them.
     known: usize,
     first_known: Vec<String>,
@@ -445,6 +453,7 @@ impl Calibration<'_> {
             left_out: Vec::new(),
             failed_rules: RuleFailures::default(),
             left_aside: 0,
+            batched: 0,
             known: 0,
             first_known: Vec::new(),
             broken: 0,
@@ -537,6 +546,7 @@ impl Calibration<'_> {
         file: &mut dyn Write,
     ) -> Result<(), SessionError> {
         outcome.left_out.extend(unit.left_out);
+        outcome.batched += usize::from(unit.batched);
         outcome.failed_rules.extend(unit.failed_rules);
         for case in &unit.cases {
             let scored = ScoredCase { truth: &case.truth, result: &case.result, held_out: case.held_out, cluster: &case.cluster };

@@ -42,6 +42,8 @@ pub(super) struct WalkedUnit {
     pub(super) left_out: Vec<(String, String)>,
     /// The rules that failed in the launch.
     pub(super) failed_rules: RuleFailures,
+    /// Whether its cases have launches of their own, and are walked together to be answered in batches.
+    pub(super) batched: bool,
 }
 
 /// A case of a scenario that was walked.
@@ -78,7 +80,13 @@ impl ScenarioWalk<'_> {
     ) -> Result<(), SessionError> {
         let session = Session::new(Setup { store, ..self.session.setup().clone() });
         let mut first: FirstOfCause = BTreeMap::new();
-        units.iter().try_for_each(|unit| take(self.unit(&session, unit, &mut first)?))
+        if !self.session.setup().answers_in_batches(&self.settings.via) {
+            return units.iter().try_for_each(|unit| take(self.unit(&session, unit, &mut first)?));
+        }
+        together(units).iter().try_for_each(|unit| {
+            let walked = self.unit(&session, unit, &mut first)?;
+            take(WalkedUnit { batched: unit.cases.len() > 1 && matches!(unit.launch, UnitLaunch::Own(_)), ..walked })
+        })
     }
 
     fn unit(&self, session: &Session, unit: &ScenarioUnit, first: &mut FirstOfCause) -> Result<WalkedUnit, SessionError> {
@@ -211,6 +219,51 @@ impl ScenarioWalk<'_> {
         }
         Ok(Source::new("canned answers", Value::Object(answers).to_string()))
     }
+}
+
+/// Whether two launches differ in their failures only.
+fn alike(one: &Launch, other: &Launch) -> bool {
+    let bare = |launch: &Launch| Launch { run_id: String::new(), cases: Vec::new(), ..launch.clone() };
+    bare(one) == bare(other)
+}
+
+/// The units, with consecutive cases that have launches of their own in one launch, so that their requests form batches. A case stays in the
+/// next one if the scenario expects that it is recognised, or if memory is to be ignored for it alone.
+fn together(units: &[&ScenarioUnit]) -> Vec<ScenarioUnit> {
+    let mut seen: FirstOfCause = BTreeMap::new();
+    let mut found: Vec<(bool, ScenarioUnit)> = Vec::new();
+    for unit in units {
+        let apart = unit.cases.iter().any(|case| would_be_recalled(case, &seen));
+        let recognised = unit.cases.iter().any(|case| case.recognised);
+        for case in &unit.cases {
+            if let CauseIdentity::Known(cause) = &case.cause {
+                seen.entry(cause.clone()).or_default();
+            }
+        }
+        let own = |unit: &ScenarioUnit| match (&unit.launch, unit.cases.as_slice()) {
+            (UnitLaunch::Own(launch), [case]) => launch.cases.first().map(|failure| (failure.clone(), case.clone())),
+            _ => None,
+        };
+        if let (Some((failure, mut case)), Some((of_last, last))) = (own(unit), found.last_mut())
+            && (apart, false) == (*of_last, recognised)
+            && let (UnitLaunch::Own(launch), UnitLaunch::Own(own)) = (&mut last.launch, &unit.launch)
+            && launch.cases.iter().all(|known| known.id != failure.id)
+            && alike(launch, own)
+        {
+            case.wanted = Some(failure.id.clone());
+            let launch = Arc::make_mut(launch);
+            launch.run_id.clone_from(&launch.name);
+            launch.cases.push(failure);
+            last.cases.push(case);
+            continue;
+        }
+        let mut unit = ScenarioUnit::clone(unit);
+        if let Some((failure, _)) = own(&unit) {
+            unit.cases[0].wanted = Some(failure.id);
+        }
+        found.push((apart, unit));
+    }
+    found.into_iter().map(|(_, unit)| unit).collect()
 }
 
 /// Whether memory would reveal the cause of a case: an earlier case has it, or may have it.

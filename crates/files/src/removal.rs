@@ -4,10 +4,17 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Removes a directory recursively and returns the total size of its files in bytes; `None` if it does not exist or is not a directory (a
+/// Removes a file, or a directory recursively, and returns the total size of its files in bytes; `None` if it does not exist or is neither (a
 /// symbolic link is kept, and none is followed). With `dry`, nothing is removed.
-pub fn remove_dir(path: &Path, dry: bool) -> io::Result<Option<u64>> {
-    if !path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+pub fn remove_entry(path: &Path, dry: bool) -> io::Result<Option<u64>> {
+    let Ok(meta) = path.symlink_metadata() else { return Ok(None) };
+    if meta.is_file() {
+        if !dry {
+            fs::remove_file(path)?;
+        }
+        return Ok(Some(meta.len()));
+    }
+    if !meta.is_dir() {
         return Ok(None);
     }
     let bytes = size(path)?;
@@ -43,15 +50,15 @@ mod tests {
         fs::write(other.join("b"), "kept").unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink(&other, run.join("link")).unwrap();
-        let would = remove_dir(&run, true).unwrap().unwrap();
+        let would = remove_entry(&run, true).unwrap().unwrap();
         assert!(would >= 5 && run.exists());
-        assert_eq!(remove_dir(&run, false).unwrap(), Some(would));
+        assert_eq!(remove_entry(&run, false).unwrap(), Some(would));
         assert!(!run.exists() && other.join("b").exists());
-        assert_eq!(remove_dir(&run, false).unwrap(), None);
+        assert_eq!(remove_entry(&run, false).unwrap(), None);
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(&other, &run).unwrap();
-            assert_eq!(remove_dir(&run, false).unwrap(), None);
+            assert_eq!(remove_entry(&run, false).unwrap(), None);
             assert!(run.exists());
         }
     }

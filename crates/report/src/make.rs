@@ -18,9 +18,10 @@ pub fn pages(report: &RunReport) -> Result<Pages<'_>, SessionError> {
     Pages::of(report).map_err(|diagnostic| SessionError::Texts((*diagnostic).into()))
 }
 
-/// Writes the pages of a report into the run's directory, unless the run is not recorded.
+/// Writes the pages of a report into the run's directory, unless the run is not recorded. A policy pipeline has no failures to report on: its
+/// results are the files of its stages.
 pub fn write<'r>(session: &Session, result: &RunResult, report: &'r RunReport) -> Result<Option<Pages<'r>>, SessionError> {
-    if !result.recorded {
+    if !result.recorded || result.plan.policy.is_some() {
         return Ok(None);
     }
     let pages = pages(report)?;

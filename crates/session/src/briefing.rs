@@ -2,11 +2,11 @@
 
 use super::{Session, SymptomQuery};
 use asterisk_adapters::agent::BatchInfo;
-use asterisk_base::model::visible;
-use asterisk_store::{RcaFilter, Store};
+use asterisk_base::model::{normalise_error, visible};
+use asterisk_store::{RcaFilter, RunStatus, Store};
 use asterisk_walk::{Cluster, EventBody};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::ops::ControlFlow;
 
 /// The most rows of a table.
 const ROWS: usize = 50;
@@ -18,8 +18,8 @@ impl Session {
     pub(super) fn briefing(&self, run: &str, batch: &BatchInfo) -> String {
         let mut text = format!("# Briefing of batch {}\n\n", batch.batch);
         let Ok(store) = Store::read_only(&self.setup.store) else { return text };
-        let total = store.case_names(run).map_or(0, |cases| cases.len());
-        let over = over(&store, run);
+        let cases = store.cases(run).unwrap_or_default();
+        let completed = cases.iter().filter(|one| matches!(one.status, RunStatus::Done | RunStatus::Error)).count();
         let launch = store.launch(run, |_, _| None).map(|launch| launch.name).unwrap_or_default();
         text += "## Run context\n\n";
         for (name, value) in [
@@ -27,8 +27,8 @@ impl Session {
             ("suite", run.to_owned()),
             ("phase", batch.phase.clone()),
             ("cases in batch", batch.cases.join(", ")),
-            ("total", total.to_string()),
-            ("completed", over.to_string()),
+            ("total", cases.len().to_string()),
+            ("completed", completed.to_string()),
         ] {
             let _ = writeln!(text, "- {name}: {}", cell(&value));
         }
@@ -52,23 +52,26 @@ impl Session {
         let rows =
             rcas.into_iter().map(|row| vec![row.rca.id.to_string(), row.rca.component, row.rca.defect_type, row.rca.message]);
         table(&mut text, "Prior RCAs", &["id", "component", "defect type", "summary"], rows);
-        let common = symptoms.iter().filter(|row| row.seen.occurrences > 1);
-        let rows = common.map(|row| vec![row.seen.occurrences.to_string(), row.error.clone()]);
-        table(&mut text, "Common patterns", &["seen", "error"], rows);
+        let rows = common_errors(cases.iter().map(|one| one.case.error_message.as_str()));
+        let rows = rows.into_iter().map(|(error, cases)| vec![cases.to_string(), error]);
+        table(&mut text, "Common error patterns", &["cases", "error"], rows);
         text
     }
 }
 
-/// The clusters of the run's current phase.
-fn over(store: &Store, run: &str) -> usize {
-    let mut over = 0;
-    let whole = store.each_event(run, |_, event| {
-        over += usize::from(matches!(event.what, EventBody::WalkComplete { .. } | EventBody::WalkError { .. }));
-        ControlFlow::Continue(())
-    });
-    whole.map_or(0, |()| over)
+/// The first lines of errors that several cases have in common except for what varies between runs, the most frequent first.
+fn common_errors<'e>(errors: impl Iterator<Item = &'e str>) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for error in errors {
+        let Some(line) = error.lines().map(str::trim).find(|line| !line.is_empty()) else { continue };
+        *counts.entry(normalise_error(line)).or_default() += 1;
+    }
+    let mut common: Vec<(String, usize)> = counts.into_iter().filter(|(_, count)| *count > 1).collect();
+    common.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    common
 }
 
+/// The clusters of the run's current phase.
 fn clusters(store: &Store, run: &str) -> Vec<Cluster> {
     let events = store.run_events(run).unwrap_or_default();
     let latest = events.into_iter().rev().find_map(|(_, event)| match event.what {
@@ -100,4 +103,17 @@ fn cell(text: &str) -> String {
     let cut: String = line.chars().take(CELL).collect();
     let end = if cut.len() < line.len() { "..." } else { "" };
     cut.replace('\\', "\\\\").replace('|', "\\|").replace('`', "'").replace('<', "&lt;") + end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_common_that_differ_in_numbers_only() {
+        let errors = ["timeout after 30 s\nat a", "", "refused", "\n timeout after 31 s", "refused", "timeout after 5 s", "once"];
+        let found = common_errors(errors.into_iter());
+        assert_eq!(found.iter().map(|(_, count)| *count).collect::<Vec<_>>(), [3, 2], "{found:?}");
+        assert_eq!(found[1].0, "refused");
+    }
 }

@@ -1,8 +1,8 @@
 //! Retention: removing old runs from the store, with their directories.
 
-use super::projection::run_dir;
+use super::projection::{run_dir, stage_events_path};
 use super::{Session, SessionError};
-use asterisk_files::remove_dir;
+use asterisk_files::remove_entry;
 use asterisk_store::{Cleaned, Durability, Retention};
 use serde::Serialize;
 
@@ -45,9 +45,10 @@ impl Session {
         let mut runs = store.cleaned_runs()?;
         runs.extend(result.store.runs.iter().filter(|run| !runs.contains(run)).cloned().collect::<Vec<_>>());
         let roots = self.roots();
-        for dir in runs.iter().flat_map(|run| roots.iter().map(move |root| run_dir(root, run))) {
-            let removed = remove_dir(&dir, retention.dry_run);
-            let path = dir.display().to_string();
+        let of_run = |run| roots.iter().flat_map(move |root| [run_dir(root, run), stage_events_path(root, run)]);
+        for entry in runs.iter().flat_map(|run| of_run(run.as_str())) {
+            let removed = remove_entry(&entry, retention.dry_run);
+            let path = entry.display().to_string();
             if let Some(bytes) = removed.map_err(|source| SessionError::Write { path: path.clone(), source })? {
                 result.directories.push(path);
                 result.directory_bytes += bytes;

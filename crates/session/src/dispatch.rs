@@ -43,23 +43,31 @@ impl Dispatches {
     pub(super) fn number(&self, request: i64) -> io::Result<i64> {
         let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = OutDir::private(&self.dir)?;
-        if stored.is_none() {
-            let text = dir.read(DISPATCHES, MOST)?;
-            *stored = Some(text.map_or_else(|| Ok(KnownDispatches::default()), |text| serde_json::from_slice(&text))?);
-        }
-        let KnownDispatches { last, open } = stored.get_or_insert_default();
+        let KnownDispatches { last, open } = known(&mut stored, &dir)?;
         if let Some(number) = open.get(&request) {
             return Ok(*number);
         }
         let number = last.saturating_add(1);
         open.insert(request, number);
-        let next = json!({ "last": number, "open": &*open });
-        if let Err(error) = dir.write(DISPATCHES, &format!("{next}\n")) {
+        if let Err(error) = write(&dir, number, open) {
             open.remove(&request);
             return Err(error);
         }
         *last = number;
         Ok(number)
+    }
+
+    /// Closes a request, in the file too. Returns its number; `None` if it has none, as in a run that writes no files.
+    pub(super) fn close(&self, request: i64) -> io::Result<Option<i64>> {
+        if !self.dir.join(DISPATCHES).exists() {
+            return Ok(None);
+        }
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        let dir = OutDir::private(&self.dir)?;
+        let KnownDispatches { last, open } = known(&mut stored, &dir)?;
+        let Some(number) = open.remove(&request) else { return Ok(None) };
+        write(&dir, *last, open)?;
+        Ok(Some(number))
     }
 
     /// Closes a request. It is removed from the file with the next assignment.
@@ -100,6 +108,20 @@ impl Dispatches {
     }
 }
 
+/// The numbers that are stored, read once.
+fn known<'s>(stored: &'s mut Option<KnownDispatches>, dir: &OutDir) -> io::Result<&'s mut KnownDispatches> {
+    if stored.is_none() {
+        let text = dir.read(DISPATCHES, MOST)?;
+        *stored = Some(text.map_or_else(|| Ok(KnownDispatches::default()), |text| serde_json::from_slice(&text))?);
+    }
+    Ok(stored.get_or_insert_default())
+}
+
+fn write(dir: &OutDir, last: i64, open: &BTreeMap<i64, i64>) -> io::Result<()> {
+    let next = json!({ "last": last, "open": open });
+    dir.write(DISPATCHES, &format!("{next}\n")).map(drop)
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -115,6 +137,8 @@ mod tests {
         assert_eq!(first.number(9).unwrap(), 3);
         let second = of();
         assert_eq!((second.number(5).unwrap(), second.number(77).unwrap(), second.number(9).unwrap()), (2, 4, 3));
+        assert_eq!((second.close(5).unwrap(), second.close(5).unwrap(), of().close(9).unwrap()), (Some(2), None, Some(3)));
+        assert_eq!(Dispatches::new(dir.path().join("none")).close(5).unwrap(), None);
         std::fs::write(dir.path().join("run").join(DISPATCHES), "{").unwrap();
         assert!(of().number(5).is_err());
     }

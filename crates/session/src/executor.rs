@@ -179,6 +179,7 @@ impl RunExecutor<'_> {
             seed: self.run.settings.seed,
             launch: &self.run.launch,
             until: batch.limit(),
+            parallel: self.run.pool.count(),
             stop: self.run.stop,
             watch: Some(show),
         }

@@ -93,6 +93,7 @@ pub use run_settings::{RunSettings, RunSources};
 use serde_json::{Map, Value};
 pub use setup::{AuditSettings, Files, KEEP, Setup, TextSettings, Via, refuse_secret};
 pub use shadow::ShadowSummary;
+pub use stages::StageSummary;
 use std::path::PathBuf;
 use std::sync::Arc;
 pub use test_texts::{TestFile, TestTexts};

@@ -1,6 +1,7 @@
 //! The result of a run.
 
 use super::finding::{self, DAMAGED};
+use super::stages::StageSummary;
 use super::work::{CaseReader, StoredCaseBrief};
 use super::worker_pool::WorkerPool;
 use super::{SessionError, ShadowSummary};
@@ -226,6 +227,7 @@ impl CaseResult {
             edges: state.history.iter().map(|visit| visit.edge.to_string()).collect(),
             loops: state.loops.clone(),
             context: state.context.clone(),
+            stages: Vec::new(),
             concluded: self.finding.as_ref().map(ConclusionSummary::of),
             tokens: (!state.tokens.is_none()).then_some(state.tokens),
             waits: state.waits().map(|open| Waits { node: open.node.to_string(), via: open.via.to_string(), request: open.id }),
@@ -302,7 +304,8 @@ impl Serialize for CaseSummaries<'_> {
         let mut refused = None;
         let visited = self.0.each_of(true, |case| {
             // An error of the serialiser is not an error of the run.
-            refused = refused.take().or_else(|| cases.serialize_element(&case.summary()).err());
+            let summary = CaseSummary { stages: case.stages(&self.0.plan), ..case.summary() };
+            refused = refused.take().or_else(|| cases.serialize_element(&summary).err());
             Ok(())
         });
         match (refused, visited) {
@@ -330,6 +333,9 @@ pub struct CaseSummary {
     pub loops: BTreeMap<String, i64>,
     /// Context added by edges.
     pub context: Map<String, Value>,
+    /// The stages of a policy pipeline; absent in others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageSummary>,
     /// What the case came to, by the pipeline's summary script.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub concluded: Option<ConclusionSummary>,

@@ -2,6 +2,7 @@
 
 use super::answer_file::{MEND, not_accepted};
 use super::answers::{ReopenedCase, SubmittedWork};
+use super::dispatch::DISPATCHES;
 use super::pending_batch::{PendingBatch, PendingTask};
 use super::projection::{StepFileNames, case_dir, place_dir};
 use super::prompt::KeptTemplates;
@@ -106,6 +107,7 @@ impl Session {
         let dir = self.run_dir(&run)?;
         let kept = KeptTemplates::of(&store, &run)?;
         let plan = self.plan_of(&store, &run)?;
+        let dispatches = self.dispatches(&run);
         let (mut tasks, mut phase) = (Vec::new(), None);
         for id in ids.iter().filter(|id| case.is_none_or(|case| *id == case)) {
             let events: Vec<Event> = store.events(&run, id)?.into_iter().map(|(_, event)| event).collect();
@@ -114,7 +116,10 @@ impl Session {
             let own = plan.of_path(&open.path);
             let node = own.as_ref().and_then(|own| Some(own.pipeline.phase_name(own.pipeline.node(&open.node)?).to_owned()));
             phase = phase.or(node);
-            tasks.push(write_task(&store, &kept, &plan, (&dir, id), &events, (&state, open))?);
+            let mut task = write_task(&store, &kept, &plan, (&dir, id), &events, (&state, open))?;
+            let failed = |source| SessionError::Write { path: dir.path().join(DISPATCHES).display().to_string(), source };
+            task.request = dispatches.number(open.id).map_err(failed)?;
+            tasks.push(task);
             if !all {
                 break;
             }
@@ -146,10 +151,14 @@ impl Session {
         let mut artifact = read(brought.answer)?;
         let (wrapped, inner) = agent::unwrapped(artifact);
         artifact = inner;
+        let dispatches = self.dispatches(&held.run);
         for id in [brought.request, wrapped].into_iter().flatten() {
-            if id != open.id {
+            let number =
+                dispatches.number(open.id).map_err(|source| SessionError::Write { path: DISPATCHES.to_owned(), source })?;
+            // `run --format json` shows the id of the journal.
+            if id != number && id != open.id {
                 let message =
-                    format!("this answers the request {id}, and case `{}` waits for the answer to {}", brought.case, open.id);
+                    format!("this answers the request {id}, and case `{}` waits for the answer to {number}", brought.case);
                 let help = format!(
                     "get the prompt of `{}` with: asterisk cursor --case-id {} --suite-id {}",
                     open.node,
@@ -164,7 +173,7 @@ impl Session {
         let given = submitted_answer(brought.case, &open, artifact, brought.by);
         let run = held.run.clone();
         let result = self.go_on(&run, SubmittedWork { given: Some(given), reopened: None }, watch, stop)?;
-        self.mark_answered(&run, open.id);
+        self.mark_answered(&run, open.id, &dispatches);
         Ok(result)
     }
 

@@ -1,6 +1,7 @@
 //! Checking out all prompts of a run as a batch of the signal protocol, with its manifest, its briefing, and a signal next to
 //! each prompt, so that agents of that protocol need no other way. Answers are submitted with `save`, as for single prompts.
 
+use super::dispatch::Dispatches;
 use super::run_dir::RunDirectory;
 use super::{Session, SessionError};
 use asterisk_adapters::agent::{
@@ -8,6 +9,7 @@ use asterisk_adapters::agent::{
 };
 use serde::Serialize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A task for an external answerer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,7 +20,7 @@ pub struct PendingTask {
     pub step: String,
     /// The answerer.
     pub via: String,
-    /// The request's id.
+    /// The sequence number of the request (`dispatch_id` in signals).
     pub request: i64,
     /// The file of the prompt.
     pub prompt_path: PathBuf,
@@ -79,13 +81,14 @@ impl Session {
     }
 
     /// Marks a request as answered in the last batch, if it is part of it. Write errors are ignored, so that no answer is lost.
-    pub(super) fn mark_answered(&self, run: &str, request: i64) {
-        let directory = RunDirectory::new(&self.setup.out, run, self.dispatches(run));
+    pub(super) fn mark_answered(&self, run: &str, request: i64, dispatches: &Arc<Dispatches>) {
+        let directory = RunDirectory::new(&self.setup.out, run, Arc::clone(dispatches));
+        let Ok(Some(number)) = dispatches.close(request) else { return };
         let Ok(mut manifest) = BatchManifest::read(&directory) else { return };
         let name = |entry: &ManifestEntry| entry.signal_path.strip_prefix(&directory.path("")).map(str::to_owned);
         for index in 0..manifest.signals.len() {
             let Some(at) = name(&manifest.signals[index]) else { continue };
-            let Some(mut signal) = AgentSignal::read(&directory, &at).filter(|signal| signal.dispatch_id == request) else {
+            let Some(mut signal) = AgentSignal::read(&directory, &at).filter(|signal| signal.dispatch_id == number) else {
                 continue;
             };
             signal.status = SignalStatus::Done;

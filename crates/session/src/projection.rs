@@ -9,7 +9,7 @@ use asterisk_diag::{Diagnostic, Severity};
 use asterisk_files::OutDir;
 use asterisk_pipeline::PipelineNode;
 use asterisk_store::Store;
-use asterisk_walk::{BRANCH, Event, EventBody, FIRST, Name};
+use asterisk_walk::{BRANCH, Event, EventBody, FIRST, Name, Plan};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
@@ -22,15 +22,25 @@ pub(super) fn run_dir(root: &Path, run: &str) -> PathBuf {
     root.join(OutDir::safe_name(run))
 }
 
-/// The path of a run's report.
-pub(super) fn report_path(root: &Path, run: &str) -> PathBuf {
-    run_dir(root, run).join("report.md")
+/// The event log of a run of a policy pipeline, next to its directory.
+pub(super) fn stage_events_path(root: &Path, run: &str) -> PathBuf {
+    root.join(stage_events_name(run))
+}
+
+pub(super) fn stage_events_name(run: &str) -> String {
+    format!("{}_events.jsonl", OutDir::safe_name(run))
+}
+
+/// The path of a run's report; of a policy pipeline, that of its summary.
+pub(super) fn report_path(root: &Path, run: &str, plan: &Plan) -> PathBuf {
+    run_dir(root, run).join(if plan.policy.is_some() { "SUMMARY.md" } else { "report.md" })
 }
 
 impl Session {
-    /// The path of a run's report.
-    pub fn report_path(&self, run: &str) -> PathBuf {
-        report_path(&self.setup.out, run)
+    /// The path of the report of a run, if it has been written.
+    pub fn report_path(&self, result: &RunResult) -> Option<PathBuf> {
+        let path = report_path(&self.setup.out, &result.run, &result.plan);
+        path.is_file().then_some(path)
     }
 
     /// Opens the output directory of a run, and creates it if necessary.

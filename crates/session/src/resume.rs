@@ -322,7 +322,7 @@ impl StoredRun {
 
     fn result(self, session: &Session, store: &Store) -> Result<RunResult, SessionError> {
         let Self { run, project, revision, launch, started_at, work, settings, .. } = self;
-        let report = super::projection::report_path(&session.setup.out, &run);
+        let report = super::projection::report_path(&session.setup.out, &run, &project.plan);
         let report = report.is_file().then_some(report);
         let shadow = settings.origin.shadow.map(|_| super::shadow::sum(store, &run)).transpose()?;
         let ended = EndedRun { run, started_at, project: &project, revision, launch, recorded: true, pool: WorkerPool::all() };

@@ -1,7 +1,7 @@
 //! The setup of a session, given by its front end.
 
 use super::SessionError;
-use asterisk_adapters::agent::{Agents, STUB, Servers, Variable};
+use asterisk_adapters::agent::{Agents, AnswererKind, STUB, Servers, Variable};
 use asterisk_adapters::audit::older_dir;
 use asterisk_adapters::net::{SecretReader, SecretSource};
 use asterisk_adapters::reportportal;
@@ -102,6 +102,14 @@ pub struct AuditSettings {
 }
 
 impl Setup {
+    /// Whether an answerer that a run names takes requests in batches.
+    pub fn answers_in_batches(&self, via: &Via) -> bool {
+        let is_batched = |name: &String| {
+            self.agents.get(name).map_or(name == AnswererKind::BatchFile.name(), |agent| agent.kind == AnswererKind::BatchFile)
+        };
+        via.nodes.values().chain([&via.usual]).flatten().any(is_batched)
+    }
+
     /// A directory without settings: bundled texts only, no agents. The store is its `store.db`, and runs are written to `out`.
     pub fn bare(root: PathBuf, clock: Arc<dyn Clock>) -> Self {
         Self {

@@ -2,7 +2,7 @@
 //! made again from the journal.
 
 use super::outcome::{CaseResult, RunResult};
-use super::projection::{case_dir, pretty};
+use super::projection::{case_dir, pretty, stage_events_name};
 use super::{Files, Session, SessionError};
 use asterisk_adapters::agent::{StageFiles, pack, stored_bytes};
 use asterisk_base::clock::Timestamp;
@@ -12,11 +12,13 @@ use asterisk_diag::counted;
 use asterisk_files::OutDir;
 use asterisk_script::View;
 use asterisk_store::Store;
-use asterisk_walk::{Event, EventBody, Name};
+use asterisk_walk::{Event, EventBody, Name, Plan, WalkState};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// Where the stages of a run write their files during the run.
@@ -63,6 +65,63 @@ struct StageRecord {
     artifacts: Vec<Value>,
 }
 
+/// A stage of a policy pipeline, as far as it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageSummary {
+    pub stage: String,
+    /// `passed`, `failed`, `skipped` or `open`.
+    pub status: &'static str,
+    /// The score of its gate; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// Why it failed or was skipped; empty otherwise.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// The names of its artifacts.
+    pub artifacts: Vec<String>,
+}
+
+impl CaseResult {
+    /// The stages of a policy pipeline, in file order; none of another pipeline.
+    pub fn stages(&self, plan: &Plan) -> Vec<StageSummary> {
+        if plan.policy.is_none() {
+            return Vec::new();
+        }
+        plan.nodes.iter().map(|node| stage(&self.state, &node.name)).collect()
+    }
+}
+
+/// A stage, which may be in a branch that has not been joined: of a wave in progress, or of one whose first failure ended the run.
+fn stage(state: &WalkState, name: &Name) -> StageSummary {
+    let states = || std::iter::once(state).chain(&state.inner);
+    let passed = states().find_map(|state| state.passed.get(name));
+    let failed = states().find_map(|state| state.failed.get(name)).filter(|_| passed.is_none());
+    let review = passed.and_then(|one| one.review.as_ref()).or_else(|| failed?.review.as_ref()).and_then(|review| review.view());
+    let number = |field: &str| review.and_then(|review| review.get(field)?.as_f64());
+    let artifact =
+        states().find_map(|state| state.prior.get(name)).filter(|_| passed.is_some()).and_then(|artifact| artifact.view());
+    let list = artifact.and_then(|artifact| artifact.present("artifacts"));
+    let names = list.iter().flat_map(|list| list.items()).filter_map(|one| Some(one.get("name")?.as_str()?.to_owned()));
+    StageSummary {
+        stage: name.to_string(),
+        status: match (passed, failed) {
+            (Some(_), _) => "passed",
+            (None, Some(failed)) if failed.kind.is_empty() => "skipped",
+            (None, Some(_)) => "failed",
+            (None, None) => "open",
+        },
+        score: number("score"),
+        threshold: number("threshold"),
+        reason: failed.filter(|failed| !failed.kind.is_empty()).map_or_else(String::new, |failed| failed.reason.to_string()),
+        message: failed.map_or_else(String::new, |failed| failed.message.clone()),
+        artifacts: names.collect(),
+    }
+}
+
 impl Session {
     /// Writes all files of a run from the journal, those of a policy pipeline too: [`Session::project_files`].
     pub(super) fn write_files(
@@ -76,6 +135,7 @@ impl Session {
         if result.plan.policy.is_none() || !files.writes(result.cases.len()) {
             return Ok(notes);
         }
+        self.write_stage_events(store, &result.run)?;
         let dir = self.run_dir(&result.run)?;
         result.each(|case| {
             let events = match store.events(&result.run, &case.case.id) {
@@ -88,6 +148,53 @@ impl Session {
         })?;
         Ok(notes)
     }
+
+    /// Writes the events of the stages, for programs that follow runs of `cli.py`. A damaged event is left out; the log of all events notes
+    /// it.
+    fn write_stage_events(&self, store: &Store, run: &str) -> Result<(), SessionError> {
+        let mut lines = String::new();
+        let read = store.each_event(run, |_, event| {
+            if let Some(line) = stage_event(run, &event) {
+                let _ = writeln!(lines, "{line}");
+            }
+            ControlFlow::Continue(())
+        });
+        match read {
+            Err(error) if !error.is_damage() => return Err(error.into()),
+            _ => {}
+        }
+        let name = stage_events_name(run);
+        let failed = |source| SessionError::Write { path: self.setup.out.join(&name).display().to_string(), source };
+        OutDir::open(&self.setup.out).write(&name, &lines).map(drop).map_err(failed)
+    }
+}
+
+/// An event of a stage, as the log of `cli.py` has it: `event`, `run_id`, `stage`, `ts` in seconds, and its own fields.
+fn stage_event(run: &str, event: &Event) -> Option<Value> {
+    if !matches!(
+        event.what,
+        EventBody::StepStart { .. }
+            | EventBody::StepAttempt { .. }
+            | EventBody::CacheHit { .. }
+            | EventBody::AdvisorReview { .. }
+            | EventBody::StepRetry { .. }
+            | EventBody::StepComplete { .. }
+            | EventBody::StepError { .. }
+            | EventBody::StepSkipped { .. }
+    ) {
+        return None;
+    }
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(&event.what) else { return None };
+    let (kind, stage) = (fields.remove("type")?, fields.remove("node")?);
+    #[expect(clippy::cast_precision_loss, reason = "exact for some hundred thousand years")]
+    let seconds = event.at.millis() as f64 / 1000.0;
+    fields.extend([
+        ("event".to_owned(), kind),
+        ("run_id".to_owned(), json!(run)),
+        ("stage".to_owned(), stage),
+        ("ts".to_owned(), json!(seconds)),
+    ]);
+    Some(Value::Object(fields))
 }
 
 /// Writes the files of a case of a policy pipeline.
@@ -111,7 +218,7 @@ fn write(dir: &OutDir, result: &RunResult, case: &CaseResult, events: &[Event]) 
         put(path, bytes)?;
     }
     put("manifest.json", pretty(&manifest(result, &records).to_string()).as_bytes())?;
-    put("checkpoints.json", pretty(&checkpoints(result, &records).to_string()).as_bytes())?;
+    put("checkpoints.json", pretty(&checkpoints(result, case, &records).to_string()).as_bytes())?;
     put("SUMMARY.md", summary(result, &records, true).as_bytes())?;
     let list = list(&files);
     put("MANIFEST.txt", list.as_bytes())?;
@@ -196,8 +303,10 @@ fn manifest(result: &RunResult, records: &[StageRecord]) -> Value {
     })
 }
 
-/// How far each stage is, in file order: for people, and for programs that read the checkpoints of `cli.py`. A run is resumed from the store.
-fn checkpoints(result: &RunResult, records: &[StageRecord]) -> Value {
+/// How far each stage is, in file order, with its answer and review, and the memory: for people, and for programs that read the checkpoints
+/// of `cli.py`. A run is resumed from the store.
+fn checkpoints(result: &RunResult, case: &CaseResult, records: &[StageRecord]) -> Value {
+    let state = &case.state;
     let paths = |record: &StageRecord| record.artifacts.iter().map(|artifact| artifact["path"].clone()).collect::<Vec<_>>();
     let stage = |(index, record): (usize, &StageRecord)| {
         let mut checkpoint = json!({
@@ -208,9 +317,20 @@ fn checkpoints(result: &RunResult, records: &[StageRecord]) -> Value {
         if !record.why.is_empty() {
             checkpoint["reason"] = json!(record.why);
         }
+        let answer = state.prior.get(&record.name).and_then(|artifact| artifact.view());
+        if let Some(answer) = answer {
+            let field = |name: &str| answer.present(name).map(View::json);
+            checkpoint["agent_output"] = json!({ "content": field("content"), "metadata": field("metadata") });
+        }
+        let review = state.passed.get(&record.name).and_then(|passed| passed.review.as_ref());
+        let review = review.or_else(|| state.failed.get(&record.name)?.review.as_ref());
+        if let Some(review) = review.and_then(|review| review.view()) {
+            checkpoint["advisor_review"] = review.json();
+        }
         checkpoint
     };
-    json!({ "run_id": result.run, "stages": records.iter().enumerate().map(stage).collect::<Vec<_>>() })
+    let memory = result.plan.policy.as_ref().and_then(|policy| Some(policy.memory.view()?.json()));
+    json!({ "run_id": result.run, "memory": memory, "stages": records.iter().enumerate().map(stage).collect::<Vec<_>>() })
 }
 
 /// The list of files, one a line: hash, size and path.

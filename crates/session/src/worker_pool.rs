@@ -35,6 +35,11 @@ impl WorkerPool {
         Self::new(std::thread::available_parallelism().map_or(1, usize::from))
     }
 
+    /// The number of its threads.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
     fn pool(&self) -> Option<&ThreadPool> {
         let build = || ThreadPoolBuilder::new().num_threads(self.count).stack_size(STACK).build().ok();
         self.pool.get_or_init(build).as_ref()

@@ -9,7 +9,7 @@ use asterisk_base::clock::Timestamp;
 /// An attempt at the step in progress that did not pass.
 #[derive(Clone, Debug)]
 pub struct FailedAttempt {
-    /// Why: `rejection`, `timeout`, `invalid_output`.
+    /// Why: `advisor_reject`, `timeout`, `invalid_output`.
     pub reason: Name,
     /// What is wrong, in a sentence.
     pub message: String,

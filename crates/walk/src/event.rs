@@ -275,7 +275,7 @@ pub enum EventBody {
     StepRetry {
         node: Name,
         attempt: u64,
-        /// Why: `rejection`, `timeout`, `invalid_output`.
+        /// Why: `advisor_reject`, `timeout`, `invalid_output`.
         reason: Name,
         message: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]

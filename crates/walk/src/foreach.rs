@@ -53,14 +53,16 @@ impl ForeachPlan {
         node.subpipeline.is_none() && !matches!(self.merge, MergePlan::Append)
     }
 
-    /// Merges the artifacts of the branches. If all failed, returns the failure of the first; but a script may say what it means that a limit
-    /// was exceeded.
+    /// Merges the artifacts of the branches. If all failed, returns the failure of the first; but a script may say what it means that an
+    /// answerer gave no valid answer, or that a limit was exceeded.
     pub fn merged(&self, plan: &Plan, node: NodeIx, branches: &[WalkState]) -> Result<Value, Failure> {
         let whole = || branches.iter().filter(|branch| branch.status == WalkStatus::Done);
         let artifact =
             |branch: &WalkState| branch.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default();
-        let limited = |branch: &WalkState| branch.error.as_ref().is_some_and(|(kind, _)| kind == FailureKind::Limit.word());
-        let says = self.merge.script().is_some() && branches.iter().any(limited);
+        let unanswered = [FailureKind::Limit, FailureKind::Schema, FailureKind::AgentError].map(FailureKind::word);
+        let is_unanswered =
+            |branch: &WalkState| branch.error.as_ref().is_some_and(|(kind, _)| unanswered.contains(&kind.as_str()));
+        let says = self.merge.script().is_some() && branches.iter().all(is_unanswered);
         if let (Some(first), None, false) = (branches.first(), whole().next(), says) {
             let (kind, message) = first.error.clone().unwrap_or_default();
             let kind = serde_json::from_value(Value::String(kind)).unwrap_or(FailureKind::AgentError);

@@ -265,7 +265,7 @@ impl PolicyAttempts<'_> {
         EventBody::StepRetry {
             node: self.name(),
             attempt: self.attempt,
-            reason: failed.reason.map_or("", RetryReason::word).into(),
+            reason: failed.reason.map_or("", event_word).into(),
             message: decision.map_or_else(|| failed.message(), GateDecision::reasons),
             score: decision.map(|decision| decision.score),
             threshold: decision.map(|decision| decision.threshold),
@@ -279,8 +279,7 @@ impl PolicyAttempts<'_> {
     pub(super) fn error(&self, failed: &AttemptFailure) -> EventBody {
         let reason = match failed.reason {
             Some(RetryReason::Rejection) if self.policy.on.contains(&RetryReason::Rejection) => "exhausted_retries",
-            Some(RetryReason::Rejection) => "advisor_reject",
-            Some(reason) => reason.word(),
+            Some(reason) => event_word(reason),
             None => failed.failure.kind.word(),
         };
         EventBody::StepError {
@@ -306,6 +305,14 @@ impl PolicyAttempts<'_> {
             advisor_ms: self.advisor_ms,
             key,
         }
+    }
+}
+
+/// Why an attempt did not pass, in events.
+fn event_word(reason: RetryReason) -> &'static str {
+    match reason {
+        RetryReason::Rejection => "advisor_reject",
+        reason => reason.word(),
     }
 }
 

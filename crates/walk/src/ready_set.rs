@@ -145,7 +145,8 @@ impl<'a> Walker<'a> {
             }
         }
         if open.len() > 1 || ready_set.at_once == 0 {
-            ready_set.at_once = foreach.map_or(CONCURRENCY, |foreach| foreach.concurrency);
+            let own = if open.iter().all(|branch| branch.is_by(BranchKind::Waves)) { self.parallel } else { CONCURRENCY };
+            ready_set.at_once = foreach.map_or(own, |foreach| foreach.concurrency);
         }
     }
 }

@@ -39,6 +39,8 @@ pub struct Walker<'a> {
     pub launch: &'a Launch,
     /// The last phase that may be entered now, counted from 0: a case that would enter a later one waits.
     pub until: usize,
+    /// The most nodes of a pipeline without edges that run at once.
+    pub parallel: usize,
     /// Once true, walks stop after the current step.
     pub stop: &'a AtomicBool,
     /// Called with every event once it is recorded.

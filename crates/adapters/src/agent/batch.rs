@@ -1,8 +1,8 @@
 //! Batched requests: pending requests are published together, with a manifest and a briefing. The next batch is published when all requests
 //! of the current one are answered or given up.
 
-use super::budget::TokenBudget;
-use super::file::{FileAgent, PendingSignal};
+use super::budget::{SpentListener, TokenBudget};
+use super::file::{FileAgent, PendingSignal, PublishError};
 use super::manifest::{BRIEFING, BatchManifest, EntryStatus, ManifestEntry, batch_size};
 use super::signal::AgentSignal;
 use asterisk_base::clock::Clock;
@@ -39,6 +39,8 @@ pub type BriefingWriter<'a> = dyn Fn(&BatchInfo) -> String + Send + Sync + 'a;
 pub(super) struct BatchAgent<'a> {
     pub(super) file: FileAgent<'a>,
     pub(super) budget: &'a TokenBudget,
+    /// Called when tokens were spent.
+    pub(super) spent: std::sync::Arc<SpentListener<'a>>,
     pub(super) brief: std::sync::Arc<BriefingWriter<'a>>,
     pub(super) clock: &'a dyn Clock,
     pub(super) stop: &'a AtomicBool,
@@ -63,6 +65,8 @@ struct BatchMember {
     at: String,
     signal: AgentSignal,
     phase: String,
+    /// The estimated number of tokens of its prompt.
+    tokens: u64,
 }
 
 /// A published batch.
@@ -80,26 +84,37 @@ impl BatchAgent<'_> {
     }
 
     /// Queues the request and waits until it is published; whichever thread finds a batch due publishes it.
-    fn enter(&self, pending: &PendingSignal<'_>, phase: &str) -> io::Result<()> {
+    fn enter(&self, pending: &PendingSignal<'_>, phase: &str) -> Result<(), PublishError> {
         let PendingSignal { at, signal, .. } = pending;
         let id = signal.dispatch_id;
         let mut state = self.state();
-        state.queue.push(BatchMember { id, at: at.clone(), signal: signal.clone(), phase: phase.to_owned() });
+        state.queue.push(BatchMember {
+            id,
+            at: at.clone(),
+            signal: signal.clone(),
+            phase: phase.to_owned(),
+            tokens: pending.tokens,
+        });
         state.came = Some(Instant::now());
         loop {
             if state.out.as_ref().is_some_and(|out| out.ids.contains(&id)) {
                 return Ok(());
             }
             if state.queue.iter().all(|member| member.id != id) {
-                return Err(io::Error::other("its batch could not be sent"));
+                return Err(io::Error::other("its batch could not be sent").into());
             }
             if self.stop.load(Ordering::Relaxed) {
                 state.queue.retain(|member| member.id != id);
-                return signal.write(pending.run_dir, at);
+                return Ok(signal.write(pending.run_dir, at)?);
             }
             let size = batch_size(self.file.settings.size, self.budget.status().map(|status| status.percent_used));
             let gathered = state.came.is_none_or(|came| came.elapsed() >= GATHER);
             if state.out.is_none() && (state.queue.len() >= size || gathered) {
+                // The answers of the last batch may have spent the rest.
+                if let Err(refusal) = self.budget.check() {
+                    state.queue.retain(|member| member.id != id);
+                    return Err(PublishError::Refused(refusal));
+                }
                 let sent = self.send(&mut state, size, pending);
                 self.changed.notify_all();
                 sent?;
@@ -112,7 +127,8 @@ impl BatchAgent<'_> {
     /// Publishes a batch of the first queued requests.
     fn send(&self, state: &mut BatchState, size: usize, pending: &PendingSignal<'_>) -> io::Result<()> {
         let run_dir = pending.run_dir;
-        let many = size.min(state.queue.len());
+        let left = self.budget.status().map(|status| u64::try_from(status.remaining).unwrap_or(0));
+        let many = affordable(state.queue.iter().take(size).map(|member| member.tokens), left).min(state.queue.len());
         let members: Vec<BatchMember> = state.queue.drain(..many).collect();
         let Some(phase) = members.first().map(|member| member.phase.clone()) else { return Ok(()) };
         let batch = state.last.or_else(|| Some(BatchManifest::read(run_dir).ok()?.batch_id)).unwrap_or(0).saturating_add(1);
@@ -192,6 +208,16 @@ impl BatchAgent<'_> {
     }
 }
 
+/// How many of the requests, in order, have prompts that the rest of the budget pays for; at least one.
+fn affordable(tokens: impl Iterator<Item = u64>, left: Option<u64>) -> usize {
+    let mut sum = 0_u64;
+    let pays = |tokens: &u64| {
+        sum = sum.saturating_add(*tokens);
+        left.is_none_or(|left| sum <= left)
+    };
+    tokens.take_while(pays).count().max(1)
+}
+
 impl Answerer for BatchAgent<'_> {
     fn name(&self) -> &str {
         &self.file.name
@@ -208,6 +234,10 @@ impl Answerer for BatchAgent<'_> {
             },
             |pending| self.claims(pending, &mut claimed),
         );
+        if let Ok(reply) = &reply {
+            // Before it leaves: then the next batch may be due.
+            self.budget.add(reply, &*self.spent);
+        }
         if let Some(id) = entered {
             let status = match &reply {
                 Ok(reply) if request.validate(&reply.artifact).is_empty() => Some(EntryStatus::Done),
@@ -222,5 +252,16 @@ impl Answerer for BatchAgent<'_> {
 
     fn recorded(&self, case: &str, agent: &Agent) {
         self.file.recorded(case, agent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::affordable;
+
+    #[test]
+    fn a_batch_has_no_more_prompts_than_the_budget_pays_for() {
+        let of = |left| affordable([10, 20, 30].into_iter(), left);
+        assert_eq!((of(None), of(Some(60)), of(Some(59)), of(Some(10)), of(Some(0))), (3, 3, 2, 1, 1));
     }
 }

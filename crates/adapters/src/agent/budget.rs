@@ -3,14 +3,16 @@
 use asterisk_diag::Diagnostic;
 use asterisk_walk::{Answerer, NodeAnswer, Refusal, Request};
 use serde::Serialize;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The token budget of a run and its consumption.
 pub struct TokenBudget {
     total: Option<u64>,
     used: AtomicU64,
     refused: AtomicBool,
+    /// Held while consumption is added and reported, so that reports are in order.
+    reporting: Mutex<()>,
 }
 
 /// Status of a budget (`budget-status.json`).
@@ -29,7 +31,7 @@ pub struct BudgetStatus {
 impl TokenBudget {
     /// A budget of which `used` tokens are spent already; `None` is unlimited.
     pub fn new(total: Option<u64>, used: u64) -> Self {
-        Self { total, used: AtomicU64::new(used), refused: AtomicBool::new(false) }
+        Self { total, used: AtomicU64::new(used), refused: AtomicBool::new(false), reporting: Mutex::default() }
     }
 
     /// The status, unless the budget is unlimited.
@@ -42,18 +44,39 @@ impl TokenBudget {
         Some(BudgetStatus { total_budget, used, remaining: set_author(total_budget) - set_author(used), percent_used })
     }
 
+    /// The refusal of a request once the budget is spent: the run stops, and can be resumed with a larger one.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let Some(status) = self.status().filter(|status| status.remaining <= 0) else { return Ok(()) };
+        self.refused.store(true, Ordering::Relaxed);
+        let message = format!("the budget of {} tokens is used up ({} used)", status.total_budget, status.used);
+        Err(Refusal::wait(Diagnostic::error("agent/budget", message)))
+    }
+
+    /// Adds the tokens of an answer to the consumption, and reports it.
+    pub(super) fn add(&self, reply: &NodeAnswer, report: &SpentListener<'_>) {
+        let Some(tokens) = reply.agent.as_ref().and_then(|agent| agent.tokens) else { return };
+        let _in_order = self.reporting.lock().unwrap_or_else(PoisonError::into_inner);
+        self.used.fetch_add(tokens.total(), Ordering::Relaxed);
+        if let Some(status) = self.status() {
+            report(&status);
+        }
+    }
+
     /// Whether a request was refused because the budget was spent.
     pub fn refused(&self) -> bool {
         self.refused.load(Ordering::Relaxed)
     }
 }
 
+/// Called when tokens were spent.
+pub(super) type SpentListener<'a> = dyn Fn(&BudgetStatus) + Send + Sync + 'a;
+
 /// Calls the inner answerer while the budget lasts.
 pub(super) struct BudgetedAnswerer<'a> {
     pub(super) inner: Box<dyn Answerer + 'a>,
     pub(super) budget: &'a TokenBudget,
-    /// Called when tokens were spent.
-    pub(super) spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
+    /// Called when tokens were spent; `None` if the inner answerer counts what it spends.
+    pub(super) spent: Option<Arc<SpentListener<'a>>>,
 }
 
 impl Answerer for BudgetedAnswerer<'_> {
@@ -62,17 +85,10 @@ impl Answerer for BudgetedAnswerer<'_> {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        if let Some(status) = self.budget.status().filter(|status| status.remaining <= 0) {
-            self.budget.refused.store(true, Ordering::Relaxed);
-            let message = format!("the budget of {} tokens is used up ({} used)", status.total_budget, status.used);
-            return Err(Refusal::wait(Diagnostic::error("agent/budget", message)));
-        }
+        self.budget.check()?;
         let reply = self.inner.answer(request)?;
-        if let Some(tokens) = reply.agent.as_ref().and_then(|agent| agent.tokens) {
-            self.budget.used.fetch_add(tokens.total(), Ordering::Relaxed);
-            if let Some(status) = self.budget.status() {
-                (self.spent)(&status);
-            }
+        if let Some(spent) = &self.spent {
+            self.budget.add(&reply, &**spent);
         }
         Ok(reply)
     }

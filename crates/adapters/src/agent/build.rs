@@ -60,32 +60,31 @@ pub fn build<'a>(
     let ready: Vec<(String, AgentSettings)> =
         ready(outside.agents).map(|kind| (kind.name().to_owned(), AgentSettings::of(kind))).collect();
     for (called, settings) in outside.agents.iter().chain(ready.iter().map(|(called, settings)| (called, settings))) {
+        let counts = settings.kind == AnswererKind::BatchFile;
         let leaf: Box<dyn Answerer + 'a> = match settings.kind {
             AnswererKind::Manual => continue,
             AnswererKind::Exec => Box::new(ExecAgent::new(called, settings, outside)),
             AnswererKind::Http => Box::new(HttpAgent::new(called, settings, outside)),
-            AnswererKind::Mcp => pulling(called, settings, outside),
+            AnswererKind::Mcp => Box::new(QueueAgent::new(called, settings, outside)),
             AnswererKind::File | AnswererKind::BatchFile => {
                 let answerer = through_files(called, settings, outside);
                 listeners.insert(name(called), Arc::clone(&answerer));
                 Box::new(answerer)
             }
         };
-        answerers.insert(name(called), RoutedAnswerer::Outside(wrap_external(leaf, &settings.bounds, outside)));
+        answerers.insert(name(called), RoutedAnswerer::Outside(wrap_external(leaf, &settings.bounds, outside, counts)));
     }
     for (called, settings) in outside.servers {
         let tools = ToolAnswerer::new(called, settings, outside);
-        answerers
-            .insert(ToolPlan::via(called), RoutedAnswerer::Outside(wrap_external(Box::new(tools), &settings.bounds, outside)));
+        answerers.insert(
+            ToolPlan::via(called),
+            RoutedAnswerer::Outside(wrap_external(Box::new(tools), &settings.bounds, outside, false)),
+        );
     }
     #[cfg(unix)]
     answerers.insert(ToolPlan::via(WORKDIR), RoutedAnswerer::Own(Box::new(super::workdir::WorkdirAnswerer::new(outside))));
     let nodes = nodes.iter().map(|(node, chain)| (node.clone(), chain.iter().map(name).collect())).collect();
     AnswerRouter { default_chain: default_chain.iter().map(name).collect(), nodes, answerers, listeners }
-}
-
-fn pulling<'a>(name: &str, settings: &AgentSettings, outside: &ExternalContext<'a>) -> Box<dyn Answerer + 'a> {
-    Box::new(QueueAgent::new(name, settings, outside.queue.clone()))
 }
 
 /// Builds an answerer that communicates through files, single or batched.
@@ -95,22 +94,25 @@ fn through_files<'a>(called: &str, settings: &AgentSettings, outside: &ExternalC
     if settings.kind == AnswererKind::File {
         return Arc::new(file);
     }
-    let (brief, state, changed) = (Arc::clone(&outside.brief), Mutex::default(), Condvar::new());
-    Arc::new(BatchAgent { file, budget, brief, clock, stop, state, changed })
+    let (brief, spent) = (Arc::clone(&outside.brief), Arc::clone(&outside.spent));
+    Arc::new(BatchAgent { file, budget, spent, brief, clock, stop, state: Mutex::default(), changed: Condvar::new() })
 }
 
-/// Wraps an external answerer with budget, circuit breaker and concurrency limit.
+/// Wraps an external answerer with circuit breaker, budget and concurrency limit. `counts`: whether it counts itself what it spends.
 fn wrap_external<'a>(
     leaf: Box<dyn Answerer + 'a>,
     AgentBounds { retry, breaker, concurrency, .. }: &AgentBounds,
     outside: &ExternalContext<'a>,
+    counts: bool,
 ) -> Retry<'a> {
     let ExternalContext { clock, stop, budget, .. } = *outside;
-    let limited: Box<dyn Answerer + 'a> = match *concurrency {
-        Some(most) => Box::new(ConcurrencyLimit { inner: leaf, most, stop, busy: Mutex::new(0), freed: Condvar::new() }),
-        None => leaf,
+    let breaker = CircuitBreaker::new(leaf, (breaker.failures, breaker.rest), clock, stop);
+    let spent = (!counts).then(|| Arc::clone(&outside.spent));
+    let metered: Box<dyn Answerer + 'a> = Box::new(BudgetedAnswerer { inner: Box::new(breaker), budget, spent });
+    // The budget is checked when a request's turn comes, not when it is queued.
+    let inner: Box<dyn Answerer + 'a> = match *concurrency {
+        Some(most) => Box::new(ConcurrencyLimit { inner: metered, most, stop, busy: Mutex::new(0), freed: Condvar::new() }),
+        None => metered,
     };
-    let breaker = CircuitBreaker::new(limited, (breaker.failures, breaker.rest), clock, stop);
-    let metered = BudgetedAnswerer { inner: Box::new(breaker), budget, spent: Arc::clone(&outside.spent) };
-    Retry { inner: Box::new(metered), attempts: retry.attempts, wait: retry.wait, most: retry.most, clock, stop }
+    Retry { inner, attempts: retry.attempts, wait: retry.wait, most: retry.most, clock, stop }
 }

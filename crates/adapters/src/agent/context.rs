@@ -1,7 +1,7 @@
 //! Shared context of external answerers.
 
 use super::batch::BriefingWriter;
-use super::budget::{BudgetStatus, TokenBudget};
+use super::budget::{SpentListener, TokenBudget};
 use super::queue::StepQueue;
 use super::run_dir::RunDir;
 use super::settings::Agents;
@@ -62,7 +62,7 @@ pub struct ExternalContext<'a> {
     /// The token budget.
     pub budget: &'a TokenBudget,
     /// Called when tokens were spent.
-    pub spent: Arc<dyn Fn(&BudgetStatus) + Send + Sync + 'a>,
+    pub spent: Arc<SpentListener<'a>>,
     /// Creates directories for prompts: below the given directory, or in the default output directory. Returns `None` if the run writes no
     /// files.
     pub run_dir: Box<RunDirFactory<'a>>,

@@ -6,7 +6,7 @@ use super::concurrency::stopped;
 use super::run_dir::{RunDir, StepFiles};
 use super::settings::AgentSettings;
 use super::signal::{AgentSignal, SIGNAL, SignalStatus};
-use super::tokens::taken;
+use super::tokens::{estimate, taken};
 use super::wrapper::{UnwrappedAnswer, open};
 use asterisk_base::clock::Clock;
 use asterisk_base::model::Hash;
@@ -41,6 +41,8 @@ pub(super) struct PendingSignal<'w> {
     /// Path of its signal.
     pub(super) at: String,
     pub(super) signal: AgentSignal,
+    /// The estimated number of tokens of its prompt.
+    pub(super) tokens: u64,
     /// Number of answers to other requests seen so far.
     stale: u64,
     last_stale: Option<Hash>,
@@ -54,6 +56,19 @@ impl PendingSignal<'_> {
         self.signal.status = status;
         self.signal.error = error;
         drop(self.signal.write(self.run_dir, &self.at));
+    }
+}
+
+/// Why a request was not published.
+pub(super) enum PublishError {
+    /// Its files cannot be written.
+    Io(io::Error),
+    Refused(Refusal),
+}
+
+impl From<io::Error> for PublishError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
     }
 }
 
@@ -109,7 +124,8 @@ impl<'a> FileAgent<'a> {
             timestamp: there.map_or_else(|| self.clock.now(), |there| there.timestamp),
             error: String::new(),
         };
-        Ok(PendingSignal { run_dir, places, at, signal, stale: 0, last_stale: None, invalid: None })
+        let tokens = estimate(&prompt_request.prompt);
+        Ok(PendingSignal { run_dir, places, at, signal, tokens, stale: 0, last_stale: None, invalid: None })
     }
 
     /// Reads and unwraps the answer file.
@@ -256,7 +272,7 @@ impl<'a> FileAgent<'a> {
     pub(super) fn ask(
         &self,
         request: &Request<'_>,
-        published: impl FnOnce(&PendingSignal<'_>) -> io::Result<()>,
+        published: impl FnOnce(&PendingSignal<'_>) -> Result<(), PublishError>,
         each: impl FnMut(&PendingSignal<'_>),
     ) -> Result<NodeAnswer, Refusal> {
         let Some(run_dir) = self.run_dir.as_deref() else {
@@ -264,16 +280,19 @@ impl<'a> FileAgent<'a> {
             return Err(Refusal::failed(Diagnostic::error("agent/file", message)));
         };
         let prompt_request = request.dispatch(&self.name)?;
-        let prepared = self.write_prompt(request, &prompt_request, run_dir).and_then(|pending| {
+        let prepared = self.write_prompt(request, &prompt_request, run_dir).map_err(PublishError::from).and_then(|pending| {
             // A request with an answer is not published again.
             if !self.answered(run_dir, &pending.places, pending.signal.dispatch_id) {
                 published(&pending)?;
             }
             Ok(pending)
         });
-        let mut pending = prepared.map_err(|error| {
-            let message = format!("the prompt of `{}` cannot be laid out for `{}`: {error}", request.name(), self.name);
-            Refusal::failed(Diagnostic::error("agent/file", message))
+        let mut pending = prepared.map_err(|error| match error {
+            PublishError::Refused(refusal) => refusal,
+            PublishError::Io(error) => {
+                let message = format!("the prompt of `{}` cannot be laid out for `{}`: {error}", request.name(), self.name);
+                Refusal::failed(Diagnostic::error("agent/file", message))
+            }
         })?;
         self.await_answer(request, &mut pending, &prompt_request, each)
     }
@@ -285,7 +304,7 @@ impl Answerer for FileAgent<'_> {
     }
 
     fn answer(&self, request: &Request<'_>) -> Result<NodeAnswer, Refusal> {
-        self.ask(request, |pending| pending.signal.write(pending.run_dir, &pending.at), |_| {})
+        self.ask(request, |pending| Ok(pending.signal.write(pending.run_dir, &pending.at)?), |_| {})
     }
 
     fn recorded(&self, _case: &str, agent: &Agent) {

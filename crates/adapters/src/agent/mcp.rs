@@ -2,11 +2,13 @@
 
 use super::artifact::set_author;
 use super::concurrency::stopped;
-use super::queue::{Offer, StepEvent, StepQueue, Task};
+use super::context::ExternalContext;
+use super::queue::{Dispatch, Offer, StepEvent, StepQueue, Task};
+use super::run_dir::RunDir;
 use super::settings::AgentSettings;
 use super::tokens::taken;
 use asterisk_diag::{Code, Diagnostic};
-use asterisk_walk::{Agent, Answerer, Name, NodeAnswer, Refusal, Request, TokenUsage};
+use asterisk_walk::{Agent, Answerer, Name, NodeAnswer, PromptRequest, Refusal, Request, TokenUsage};
 use std::sync::Arc;
 
 /// Name of the answerer.
@@ -17,30 +19,47 @@ pub(super) struct QueueAgent {
     name: Name,
     settings: AgentSettings,
     queue: Option<Arc<StepQueue>>,
+    /// Numbers the requests; `None` if the run writes no files.
+    run_dir: Option<Arc<dyn RunDir>>,
 }
 
 impl QueueAgent {
-    pub(super) fn new(name: &str, settings: &AgentSettings, queue: Option<Arc<StepQueue>>) -> Self {
-        Self { name: name.into(), settings: settings.clone(), queue }
+    pub(super) fn new(name: &str, settings: &AgentSettings, outside: &ExternalContext<'_>) -> Self {
+        let queue = outside.queue.clone();
+        let run_dir = queue.as_ref().and_then(|_| (outside.run_dir)(None));
+        Self { name: name.into(), settings: settings.clone(), queue, run_dir }
     }
 
-    fn task(request: &Request<'_>, dispatch_id: i64, prompt: String) -> Task {
+    /// The sequence number of a request: of the run, or without files, of this server.
+    fn dispatch_id(&self, queue: &StepQueue, request: i64) -> Result<i64, Refusal> {
+        let Some(run_dir) = &self.run_dir else { return Ok(queue.next_dispatch()) };
+        run_dir.dispatch_id(request).map_err(|error| {
+            let message = format!("the request to `{}` cannot be numbered: {error}", self.name);
+            Refusal::failed(Diagnostic::error("agent/mcp", message))
+        })
+    }
+
+    fn task(request: &Request<'_>, dispatch: Dispatch) -> Task {
         Task {
-            dispatch_id,
+            dispatch_id: dispatch.id,
+            request: dispatch.request,
             ticket: String::new(),
             case_id: request.case.id.clone(),
             step: request.step_name(),
             node: request.name().to_string(),
             path: request.path.to_owned(),
-            prompt,
+            prompt: dispatch.prompt,
         }
     }
 
     /// Waits for an accepted answer, for as many attempts as the settings allow.
     fn wait(&self, request: &Request<'_>, queue: &StepQueue) -> Result<NodeAnswer, Refusal> {
         let mut prompt_request = request.dispatch(&self.name)?;
-        let mut offer: Offer<'_> =
-            queue.offer(Self::task(request, prompt_request.id, prompt_request.prompt.clone()), &self.settings);
+        let numbered = |prompt_request: &PromptRequest| {
+            let id = self.dispatch_id(queue, prompt_request.id)?;
+            Ok::<_, Refusal>(Dispatch { id, request: prompt_request.id, prompt: prompt_request.prompt.clone() })
+        };
+        let mut offer: Offer<'_> = queue.offer(Self::task(request, numbered(&prompt_request)?), &self.settings);
         let mut lost = TokenUsage::default();
         let mut late = 0;
         loop {
@@ -65,6 +84,9 @@ impl QueueAgent {
             let answer_text = serde_json::to_string(&artifact).unwrap_or_default();
             let mut tokens = taken(&prompt_request.prompt, &answer_text, submitted.tokens, self.settings.price);
             let complaints = request.validate(&artifact);
+            if let Some(run_dir) = &self.run_dir {
+                run_dir.mark_answered(prompt_request.id);
+            }
             if complaints.is_empty() {
                 offer.accept();
                 tokens.add(&lost);
@@ -79,7 +101,7 @@ impl QueueAgent {
                 return Err(Refusal::failed(schema_violation));
             }
             prompt_request = request.dispatch(&self.name)?;
-            offer = match offer.refuse(complaints, Some((prompt_request.id, prompt_request.prompt.clone()))) {
+            offer = match offer.refuse(complaints, Some(numbered(&prompt_request)?)) {
                 Some(offer) => offer,
                 None => return Err(stopped()),
             };

@@ -4,7 +4,7 @@ use super::settings::Price;
 use asterisk_walk::TokenUsage;
 
 /// Estimates the tokens of a text: one for every four bytes.
-fn estimate(text: &str) -> u64 {
+pub(super) fn estimate(text: &str) -> u64 {
     text.len() as u64 / 4
 }
 

@@ -211,6 +211,7 @@ impl Run {
             stop: &stop,
             inherited: None,
             until: usize::MAX,
+            parallel: 1,
             watch: None,
         };
         let mut state = WalkState::default();

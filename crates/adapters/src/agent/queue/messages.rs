@@ -6,8 +6,11 @@ use serde_json::Value;
 /// A step for a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Task {
-    /// Id of the request.
+    /// Sequence number of the request.
     pub dispatch_id: i64,
+    /// Id of the request in the journal.
+    #[serde(skip)]
+    pub request: i64,
     /// Token that proves ownership of the step; answers are accepted only with it.
     pub ticket: String,
     /// Id of the case.
@@ -20,6 +23,17 @@ pub struct Task {
     pub path: String,
     /// The prompt.
     pub prompt: String,
+}
+
+/// A request for a step, repeated after its answer was rejected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::agent) struct Dispatch {
+    /// Sequence number of the request.
+    pub(in crate::agent) id: i64,
+    /// Id of the request in the journal.
+    pub(in crate::agent) request: i64,
+    /// The prompt.
+    pub(in crate::agent) prompt: String,
 }
 
 /// Result of pulling a step.

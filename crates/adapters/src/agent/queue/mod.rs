@@ -12,7 +12,7 @@ mod tests;
 use super::in_flight::InFlightGate;
 use super::settings::AgentSettings;
 pub use futures::{PullFuture, SubmitFuture};
-pub(super) use messages::StepEvent;
+pub(super) use messages::{Dispatch, StepEvent};
 pub use messages::{PullResult, QueueClosed, SubmitError, SubmitOutcome, SubmittedArtifact, Task, WorkerHealth};
 pub(super) use offer::Offer;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -44,6 +44,8 @@ pub struct StepQueue {
 struct QueueState {
     /// Sequence number of steps, pulls and submissions.
     count: u64,
+    /// The last sequence number of requests, in a run without files.
+    dispatches: i64,
     steps: HashMap<i64, QueuedStep>,
     /// Unassigned steps, by age.
     ready: BTreeMap<u64, i64>,
@@ -53,7 +55,7 @@ struct QueueState {
     acks: HashMap<u64, Ack>,
     /// Answered requests.
     answered: HashSet<i64>,
-    /// Accepted answers that are not recorded yet, with the case and the waiter for the result.
+    /// Accepted answers that are not recorded yet, by request id, with the case and the waiter for the result.
     unrecorded: HashMap<i64, (String, u64)>,
     workers: BTreeMap<String, Worker>,
     gate: InFlightGate,
@@ -101,6 +103,7 @@ impl StepQueue {
     pub fn new(desired: usize) -> Arc<Self> {
         let inner = QueueState {
             count: 0,
+            dispatches: 0,
             steps: HashMap::new(),
             ready: BTreeMap::new(),
             pullers: BTreeMap::new(),
@@ -242,6 +245,13 @@ impl StepQueue {
     pub fn standing(&self) -> (usize, InFlightGate) {
         let inner = self.inner();
         (inner.ready.len(), inner.gate.clone())
+    }
+
+    /// The next sequence number of requests, in a run without files.
+    pub(super) fn next_dispatch(&self) -> i64 {
+        let mut inner = self.inner();
+        inner.dispatches += 1;
+        inner.dispatches
     }
 
     /// Offers a step. It is withdrawn when the returned guard is dropped.

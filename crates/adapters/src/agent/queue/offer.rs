@@ -1,6 +1,6 @@
 //! The walk's side of a queued step.
 
-use super::messages::{QueueClosed, StepEvent, SubmitOutcome};
+use super::messages::{Dispatch, QueueClosed, StepEvent, SubmitOutcome};
 use super::{StepLocation, StepQueue};
 use asterisk_base::clock::Deadline;
 use std::sync::{Arc, Condvar, PoisonError};
@@ -62,23 +62,23 @@ impl Offer<'_> {
         let Some(step) = inner.steps.remove(&self.id) else { return };
         inner.answered.insert(self.id);
         if let StepLocation::Answered(worker, key) = step.at {
-            inner.unrecorded.insert(self.id, (step.task.case_id, key));
+            inner.unrecorded.insert(step.task.request, (step.task.case_id, key));
             inner.touch_worker(&worker, |worker| worker.accepted += 1);
         }
     }
 
     /// Rejects the answer with validation errors; the worker is assigned the step again under the new request, if there is one.
-    pub(in crate::agent) fn refuse(mut self, complaints: Vec<String>, retry: Option<(i64, String)>) -> Option<Self> {
+    pub(in crate::agent) fn refuse(mut self, complaints: Vec<String>, retry: Option<Dispatch>) -> Option<Self> {
         let mut inner = self.queue.inner();
         let mut step = inner.steps.remove(&self.id)?;
         inner.answered.insert(self.id);
         let StepLocation::Answered(worker, key) = std::mem::replace(&mut step.at, StepLocation::Ready) else { return None };
         inner.touch_worker(&worker, |worker| worker.refused += 1);
-        let Some((id, prompt)) = retry else {
+        let Some(Dispatch { id, request, prompt }) = retry else {
             inner.resolve(key, SubmitOutcome::Refused(complaints, None));
             return None;
         };
-        (step.task.dispatch_id, step.task.prompt) = (id, prompt);
+        (step.task.dispatch_id, step.task.request, step.task.prompt) = (id, request, prompt);
         inner.answered.remove(&id);
         inner.steps.insert(id, step);
         inner.give(id, &worker);

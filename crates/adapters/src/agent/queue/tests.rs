@@ -50,6 +50,7 @@ fn task(id: i64) -> Task {
     let text = |what: &str| format!("{what}-{id}");
     Task {
         dispatch_id: id,
+        request: id,
         ticket: String::new(),
         case_id: text("case"),
         step: "F0_LOOK".into(),
@@ -190,7 +191,7 @@ fn a_bad_answer_goes_back_to_the_same_worker() {
     let mut pull = queue.pull("bob");
     let mut submitted = queue.submit(1, &first.ticket, answer(1)).expect("there");
     assert_eq!(offer.wait(None), StepEvent::Submitted(answer(1)));
-    let offer = offer.refuse(vec!["no".into()], Some((7, "again".into()))).expect("there");
+    let offer = offer.refuse(vec!["no".into()], Some(Dispatch { id: 7, request: 7, prompt: "again".into() })).expect("there");
     let Some(SubmitOutcome::Refused(why, Some(again))) = now(&mut submitted) else { panic!("refused") };
     assert_eq!((why, again.dispatch_id, again.prompt.as_str()), (vec!["no".to_owned()], 7, "again"));
     assert!(now(&mut pull).is_none());
