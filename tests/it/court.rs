@@ -1,6 +1,7 @@
 //! The defect court: a table of its edges and guards, and the decisions and walks of external vectors.
 
 use crate::harness::Project;
+use crate::server::{Server, private, says_json};
 use crate::shared::shared_json;
 use serde_json::{Map, Value, json};
 
@@ -225,4 +226,123 @@ fn the_court_is_walked_by_its_own_team() {
     let prompts = crate::signals::find(&project.root().join(".asterisk/investigations"), "court/prompt-defend.md");
     let prompt = std::fs::read_to_string(&prompts[0]).unwrap();
     assert!(prompt.contains("You are the Specter"), "{prompt}");
+}
+
+/// A sequence of numbers from a seed.
+struct Dice(u64);
+
+impl Dice {
+    /// A number below `sides`.
+    fn throw(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+
+    fn pick(&mut self, values: &[Value]) -> Value {
+        values[self.throw(values.len())].clone()
+    }
+}
+
+/// An answer to a node of the court or to the report: terse, complete, or not legal at all.
+fn any_answer(node: &str, dice: &mut Dice) -> String {
+    let code = [json!("pb001"), json!("en001"), json!("ab001"), json!("zz999"), json!(""), json!(7), json!(null)];
+    let sure = [json!(0.2), json!(0.6), json!(0.97), json!(1.0), json!(3), json!("high")];
+    let decision = ["affirm", "Affirm", " AMEND", "amend", "acquit", "remand", "mistrial", "banana", ""].map(Value::from);
+    let mut answer = json!({});
+    let fields: &[(&str, &[Value])] = match node {
+        "indict" => &[("charged_defect_type", &code), ("confidence", &sure)],
+        "discover" => &[("questions", &[json!([]), json!(["why?"]), json!("why?")])],
+        "defend" => &[
+            ("confidence", &sure),
+            ("alternative_hypothesis", &code),
+            ("plea_deal", &[json!(true), json!(false)]),
+            ("challenges", &[json!([]), json!([{"evidence_index": 9, "severity": "fatal"}]), json!([{}])]),
+        ],
+        "hearing" => &[("rounds", &[json!([]), json!([{}]), json!([{"round": 1}, {"round": 2}])]), ("converged", &[json!(true)])],
+        "verdict" => &[
+            ("decision", &decision),
+            ("confidence", &sure),
+            ("final_classification", &code),
+            ("charge", &code),
+            ("reasoning", &[json!("it was weighed")]),
+            ("advisory", &[json!(true), json!(false)]),
+            ("remand_feedback", &[json!({}), json!({"target": "triage"}), json!({"target": "nowhere"})]),
+        ],
+        _ => &[
+            ("title", &[json!("It broke"), json!("")]),
+            ("labels", &[json!(["a"])]),
+            ("defect_type", &code),
+            ("category", &code),
+            ("confidence", &sure),
+            ("evidence", &[json!([1, "x"]), json!("x"), json!({"a": 1})]),
+            ("next_steps", &[json!(7), json!([])]),
+        ],
+    };
+    for (name, values) in fields {
+        // Required fields are missing at times, too.
+        if dice.throw(5) > 0 {
+            answer[*name] = dice.pick(values);
+        }
+    }
+    if dice.throw(20) == 0 { "I cannot say.".to_owned() } else { answer.to_string() }
+}
+
+/// Whatever agents answer in the court and in the report, legal or not, a case keeps a classification: in the report, in JSON, in the
+/// store.
+#[test]
+fn no_answer_of_an_agent_loses_a_classification() {
+    let mut dice = Dice(45);
+    let server = Server::answering(move |seen| {
+        let asked = seen.body["messages"].as_array().unwrap().iter().filter_map(|message| message["content"].as_str());
+        let asked = asked.collect::<Vec<_>>().join("\n");
+        let titles = [("D0 ", "indict"), ("D1 ", "discover"), ("D2 ", "defend"), ("D3 ", "hearing"), ("D4 ", "verdict")];
+        let node = titles.iter().find(|(title, _)| asked.contains(&format!("# {title}"))).map_or("report", |(_, node)| node);
+        says_json(&json!({
+            "choices": [{ "message": { "role": "assistant", "content": any_answer(node, &mut dice) } }],
+            "usage": { "prompt_tokens": 10, "completion_tokens": 10 },
+        }))
+    });
+    let project = Project::new();
+    let settings = "agents:\n  model: { kind: http, url: 'URL/v1', model: tiny, secret: { file: key }, retry: { wait: 1ms } }\n";
+    project.file("asterisk.yaml", settings.replace("URL", &server.url));
+    private(&project.file("key", "sk-very-secret-42\n"), 0o600);
+    let errors = [
+        "panicked at src/pay.rs:42:5: index out of bounds: the len is 1 but the index is 2",
+        "AssertionError: expected 3, got 4",
+        "connection refused: 10.0.0.7:5432",
+        "TimeoutError: element #buy not found",
+    ];
+    let failure = |at: usize| {
+        let error = format!("{} (part {at})", errors[at % errors.len()]);
+        json!({"id": format!("c{at}"), "name": format!("test number {at}"), "status": "FAILED", "error_message": error})
+    };
+    let cases = 80;
+    let launch = json!({"run_id": "7", "name": "nightly", "failure_list": (0..cases).map(failure).collect::<Vec<_>>()});
+    project.file("launch.json", launch.to_string());
+    let words = "run --input launch.json --court --set court_floor=0 --set court_ceiling=1 --set recall_hit=1 --set correlate_dup=1 --parallel 1";
+    let mut args: Vec<String> = words.split(' ').map(str::to_owned).collect();
+    for node in ["indict", "discover", "defend", "hearing", "verdict", "report"] {
+        args.extend(["--via".to_owned(), format!("{node}=model")]);
+    }
+    let run = project.asterisk(&args);
+    assert!(server.seen().len() >= 1000, "only {} answers: {}", server.seen().len(), run.text());
+    let path = crate::signals::find(&project.root().join(".asterisk/investigations"), "rca.json");
+    let report: Value = serde_json::from_slice(&std::fs::read(&path[0]).unwrap()).unwrap();
+    let codes = ["pb001", "au001", "en001", "nd001", "fw001", "ti001"];
+    let reported = report["cases"].as_array().unwrap();
+    assert_eq!(reported.len(), cases);
+    for case in reported {
+        let finding = &case["finding"];
+        let code = finding["defect_type"].as_str().unwrap();
+        assert!(codes.contains(&code) && finding["category"] != "" && finding["confidence"].is_number(), "{case:#}");
+        // In the court nothing is fatal; a report that is no JSON object three times fails its case, which keeps its finding.
+        let error = &case["error"];
+        assert!(error.is_null() || error["node"] == "report", "{case:#}");
+    }
+    let stored = project.asterisk(&["rca", "list", "--format", "json"]).exits(0).json();
+    for rca in stored["rcas"].as_array().unwrap() {
+        assert!(codes.contains(&rca["defect_type"].as_str().unwrap()), "{rca:#}");
+    }
+    let table = project.asterisk(&["status", "latest"]).exits(0);
+    assert!(!table.stdout.contains("no cause"), "{}", table.stdout);
 }
