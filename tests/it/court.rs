@@ -346,3 +346,83 @@ fn no_answer_of_an_agent_loses_a_classification() {
     let table = project.asterisk(&["status", "latest"]).exits(0);
     assert!(!table.stdout.contains("no cause"), "{}", table.stdout);
 }
+
+/// The result of a case through the pipeline with the court: whether the classification is right, and how many answers the court took.
+struct Tried {
+    right: bool,
+    answers: usize,
+}
+
+/// Walks a case whose cause is `pb001`: the first analyst says `first`, the defence `second`; if they differ, the judge sides with `judge`.
+fn stubbed(first: &str, second: &str, judge: &str) -> Value {
+    let verdict = if judge == first {
+        json!({"decision": "affirm", "confidence": 0.8})
+    } else {
+        json!({"decision": "amend", "final_classification": judge, "confidence": 0.8})
+    };
+    let other = if second == first { "" } else { second };
+    json!({
+        "recall": [{"match": false, "confidence": 0}], "triage": [{"symptom_category": "assertion"}], "resolve": [{"selected_repos": []}],
+        "investigate": [{"rca_message": "a cause", "defect_type": first, "convergence_score": 0.7, "evidence_refs": ["log: x"]}],
+        "correlate": [{"is_duplicate": false, "confidence": 0}],
+        "indict": [{"charged_defect_type": first, "confidence": 0.7}], "discover": [{}],
+        "defend": [{"confidence": 0.6, "alternative_hypothesis": other, "plea_deal": second == first}],
+        "hearing": [{"rounds": [{"round": 1}], "converged": true}], "verdict": [verdict],
+        "review": [{"decision": "approve", "by": "agent"}], "report": [{"title": "t"}],
+    })
+}
+
+/// From which accuracy on a court of agents pays, and what it costs: every course of a trial is walked once and weighed with its
+/// probability. The truth is one of three defects; a wrong answer is either of the others. The table is the one in docs/court.md.
+#[test]
+fn the_table_of_what_a_court_of_agents_is_worth() {
+    let project = Project::new();
+    let choices = ["pb001", "au001", "en001"];
+    let courses: Vec<(&'static str, &'static str, bool)> = choices
+        .iter()
+        .flat_map(|first| choices.iter().flat_map(move |second| [true, false].map(|sound| (*first, *second, sound))))
+        .collect();
+    let sides_with = |(first, second, sound): (&'static str, &'static str, bool)| -> &'static str {
+        // A sound judge recognises the truth if a side names it.
+        if (second == "pb001") == sound { second } else { first }
+    };
+    let id = |(first, second, sound): (&str, &str, bool)| format!("{first}-{second}-{sound}");
+    let stub: Map<String, Value> =
+        courses.iter().map(|course| (id(*course), stubbed(course.0, course.1, sides_with(*course)))).collect();
+    project.file("stub.json", Value::from(stub).to_string());
+    let failures: Vec<Value> = courses.iter().map(|course| json!({"id": id(*course), "name": id(*course), "error_message": id(*course)})).collect();
+    project.file("launch.json", json!({"run_id": "7", "name": "n", "failure_list": failures}).to_string());
+    let words = "run --input launch.json --court --stub stub.json --format json";
+    let run = project.asterisk(&words.split(' ').collect::<Vec<_>>()).json();
+    let path = crate::signals::find(&project.root().join(".asterisk/investigations"), "rca.json");
+    let report: Value = serde_json::from_slice(&std::fs::read(&path[0]).unwrap()).unwrap();
+    let tried = |course: (&str, &str, bool)| {
+        let of = |list: &Value| list["cases"].as_array().unwrap().iter().find(|case| case["case"] == id(course)).unwrap().clone();
+        let explained = project.asterisk(&["explain", "latest", "--case", &id(course)]).exits(0).text();
+        let answers = explained.lines().filter(|line| line.contains("/court/") && line.contains(" -> ")).count();
+        assert!(of(&run)["edges"].as_array().unwrap().contains(&json!("court-settled")), "{}", of(&run));
+        Tried { right: of(&report)["finding"]["defect_type"] == "pb001", answers }
+    };
+    let tried: Vec<Tried> = courses.iter().map(|course| tried(*course)).collect();
+    let share = |right: bool, accuracy: f64| if right { accuracy } else { (1.0 - accuracy) / 2.0 };
+    let expected = |first: f64, court: f64| {
+        let mut sums = (0.0, 0.0);
+        for ((one, other, sound), tried) in courses.iter().zip(&tried) {
+            let judge = if *sound { court } else { 1.0 - court };
+            let probability = share(*one == "pb001", first) * share(*other == "pb001", court) * judge;
+            sums.0 += if tried.right { probability } else { 0.0 };
+            sums.1 += probability * f64::from(u32::try_from(tried.answers).unwrap());
+        }
+        sums
+    };
+    let courts = [0.5, 0.6, 0.7, 0.8, 0.9];
+    let mut table = String::from("| first analyst | court 0.5 | 0.6 | 0.7 | 0.8 | 0.9 | pays from | more answers a case |\n|---|---|---|---|---|---|---|---|\n");
+    for first in [0.6, 0.7, 0.8] {
+        let cells: Vec<String> = courts.iter().map(|court| format!("{:.2}", expected(first, *court).0)).collect();
+        let pays = (0..=100).map(|percent| f64::from(percent) / 100.0).find(|court| expected(first, *court).0 > first + 1e-9);
+        let answers = expected(first, pays.unwrap()).1;
+        table += &format!("| {first} | {} | {:.2} | {answers:.1} |\n", cells.join(" | "), pays.unwrap());
+    }
+    let page = std::fs::read_to_string(crate::bundled::root().join("docs/court.md")).unwrap();
+    assert!(page.contains(&table), "docs/court.md should have this table:\n{table}");
+}
