@@ -58,7 +58,8 @@ pub(super) fn save(global: &GlobalArgs, args: &SaveArgs) -> Result<Exit, Session
         AnswerAuthor::Agent => "agent",
         AnswerAuthor::Human => "human",
     };
-    let submission = Submission { run: &args.suite_id, case: args.case_id.as_deref(), answer: &answer, request: args.request, by };
+    let submission =
+        Submission { run: &args.suite_id, case: args.case_id.as_deref(), answer: &answer, request: args.request, by };
     let live = LiveView::new(ui, global.verbose, Arc::new(AtomicBool::new(false)), false);
     let result = session.submit(&submission, &live, &AtomicBool::new(false));
     live.finish();

@@ -196,7 +196,20 @@ fn a_remanded_case_is_investigated_again() {
     let run = project.asterisk(&args).ok().json();
     let case = &run["cases"][0];
     let edges: Vec<&str> = case["edges"].as_array().unwrap().iter().map(|edge| edge.as_str().unwrap()).collect();
-    let way = ["H2", "H6", "H8", "H9", "court-convened", "court-remand", "H8", "H9", "H15b", "H12", "H16"];
+    let way = [
+        "H2",
+        "H6",
+        "H8",
+        "H9",
+        "court-convened",
+        "court-remand",
+        "H8",
+        "H9",
+        "court-convened",
+        "court-settled",
+        "review-defer",
+        "H16",
+    ];
     assert_eq!((edges.as_slice(), &case["loops"]), (way.as_slice(), &json!({"remand": 1})));
     let feedback = &case["context"]["remand_feedback"];
     assert_eq!((&feedback["original_classification"], &feedback["alternative_hypothesis"]), (&json!("pb001"), &json!("en001")));
@@ -316,7 +329,7 @@ fn no_answer_of_an_agent_loses_a_classification() {
         let error = format!("{} (part {at})", errors[at % errors.len()]);
         json!({"id": format!("c{at}"), "name": format!("test number {at}"), "status": "FAILED", "error_message": error})
     };
-    let cases = 80;
+    let cases = 170;
     let launch = json!({"run_id": "7", "name": "nightly", "failure_list": (0..cases).map(failure).collect::<Vec<_>>()});
     project.file("launch.json", launch.to_string());
     let words = "run --input launch.json --court --set court_floor=0 --set court_ceiling=1 --set recall_hit=1 --set correlate_dup=1 --parallel 1";
@@ -390,7 +403,10 @@ fn the_table_of_what_a_court_of_agents_is_worth() {
     let stub: Map<String, Value> =
         courses.iter().map(|course| (id(*course), stubbed(course.0, course.1, sides_with(*course)))).collect();
     project.file("stub.json", Value::from(stub).to_string());
-    let failures: Vec<Value> = courses.iter().map(|course| json!({"id": id(*course), "name": id(*course), "error_message": id(*course)})).collect();
+    let failures: Vec<Value> = courses
+        .iter()
+        .map(|course| json!({"id": id(*course), "name": id(*course), "status": "FAILED", "error_message": id(*course)}))
+        .collect();
     project.file("launch.json", json!({"run_id": "7", "name": "n", "failure_list": failures}).to_string());
     let words = "run --input launch.json --court --stub stub.json --format json";
     let run = project.asterisk(&words.split(' ').collect::<Vec<_>>()).json();
@@ -416,7 +432,9 @@ fn the_table_of_what_a_court_of_agents_is_worth() {
         sums
     };
     let courts = [0.5, 0.6, 0.7, 0.8, 0.9];
-    let mut table = String::from("| first analyst | court 0.5 | 0.6 | 0.7 | 0.8 | 0.9 | pays from | more answers a case |\n|---|---|---|---|---|---|---|---|\n");
+    let mut table = String::from(
+        "| first analyst | court 0.5 | 0.6 | 0.7 | 0.8 | 0.9 | pays from | more answers a case |\n|---|---|---|---|---|---|---|---|\n",
+    );
     for first in [0.6, 0.7, 0.8] {
         let cells: Vec<String> = courts.iter().map(|court| format!("{:.2}", expected(first, *court).0)).collect();
         let pays = (0..=100).map(|percent| f64::from(percent) / 100.0).find(|court| expected(first, *court).0 > first + 1e-9);

@@ -143,8 +143,7 @@ impl Session {
         artifact = inner;
         for id in [brought.request, wrapped].into_iter().flatten() {
             if id != open.id {
-                let message =
-                    format!("this answers the request {id}, and case `{case}` waits for the answer to {}", open.id);
+                let message = format!("this answers the request {id}, and case `{case}` waits for the answer to {}", open.id);
                 let help = format!(
                     "get the prompt of `{}` with: asterisk cursor --case-id {} --suite-id {}",
                     open.node,

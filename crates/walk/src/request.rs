@@ -347,7 +347,10 @@ pub(super) fn accepted(plan: &Plan, node: NodeIx, artifact: &Value) -> Result<Op
             let given = View::of(artifact, &Kind::Any, "artifact");
             match function.value(&[&given, plan.vars()]).map_err(|error| vec![error.message.clone()])? {
                 Value::Array(complaints) => {
-                    return Err(complaints.iter().map(|one| one.as_str().map_or_else(|| one.to_string(), str::to_owned)).collect());
+                    return Err(complaints
+                        .iter()
+                        .map(|one| one.as_str().map_or_else(|| one.to_string(), str::to_owned))
+                        .collect());
                 }
                 normalised => Some(normalised),
             }
