@@ -235,11 +235,16 @@ fn more(all: usize, shown: usize, [one, several]: [&str; 2], lines: &mut Vec<Pai
 }
 
 fn walks(ui: &Ui, report: &RunReport, lines: &mut Vec<Painted>) {
-    let mut table = ui.table(&["case", "status", "path", "edges", "loops"]);
-    for case in (0..CASES).filter_map(|at| report.cases.whole(at)) {
+    let shown: Vec<_> = (0..CASES).filter_map(|at| report.cases.whole(at)).collect();
+    let looped = shown.iter().any(|case| !case.loops.is_empty());
+    let titles = ["case", "status", "path", "edges", "loops"];
+    let mut table = ui.table(if looped { &titles } else { &titles[..4] });
+    for case in &shown {
         let edges: Vec<String> = case.turns.iter().map(|turn| turn.edge.clone()).collect();
         let status = case.error.as_ref().map_or_else(|| case.status.word().to_owned(), |error| error.kind.clone());
-        table.row([name(case), status, compress(&case.path), compress(&edges), case_loops(case.loops.iter())]);
+        let mut row = vec![name(case), status, compress(&case.path), compress(&edges)];
+        row.extend(looped.then(|| case_loops(case.loops.iter())));
+        table.row(row);
     }
     lines.push(table.text());
     more(report.cases.len(), CASES, ["more case", "more cases"], lines);
