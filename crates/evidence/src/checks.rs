@@ -430,10 +430,13 @@ fn difference(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
         "@@",
         "--- Snapshot",
         "Difference (- actual, + expected)",
+        "+ actual - expected",
     ];
     if !marks.iter().any(|mark| head.starts_with(mark)) {
         return None;
     }
+    // node prints the actual value first.
+    let actual_first = head == "+ actual - expected";
     let (mut minus, mut plus, mut end) = (None, None, at);
     for (index, line) in lines.iter().enumerate().skip(at + 1).take(40) {
         let text = line.text.trim();
@@ -442,15 +445,18 @@ fn difference(lines: &[EvidenceLine], at: usize) -> Option<(Check, usize)> {
             || text.starts_with("@@")
             || text.starts_with("+ Received")
             || text.starts_with("+ Actual")
+            || text == "+ expected - actual"
         {
             continue;
         }
         end = index;
         match text.as_bytes().first() {
-            Some(b'-') if minus.is_none() && plus.is_none() => minus = Some(text[1..].trim()),
+            Some(b'-') if minus.is_none() && (plus.is_none() || actual_first) => minus = Some(text[1..].trim()),
             Some(b'+') => {
                 plus = Some(text[1..].trim());
-                break;
+                if !actual_first || minus.is_some() {
+                    break;
+                }
             }
             Some(b'-') => {}
             _ if minus.is_some() => break,
@@ -582,6 +588,10 @@ mod tests {
         checks(
             "#   Failed test 'wraps'\n#          got: 'the quick\n#  fox'\n#     expected: 'the slow\n# cat'",
             (Equal, "'the slow\ncat'", "'the quick\nfox'"),
+        );
+        checks(
+            "Expected values to be strictly equal:\n+ actual - expected\n\n+ '3011 AB'\n- '3011AB'",
+            (Equal, "'3011AB'", "'3011 AB'"),
         );
         checks("Difference (- actual, + expected):\n\n- 250\n+ 750", (Equal, "750", "250"));
         checks("#   Failed test 'total'\n#          $got->{a} = '4'\n#     $expected->{a} = '3'", (Equal, "'3'", "'4'"));

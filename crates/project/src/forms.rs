@@ -286,8 +286,8 @@ const SPEED: Form = Form {
     ..Form::PLAIN
 };
 
-/// The time for an answer: up to a day.
-const SECONDS: ValueForm = ValueForm::Number(0.001, 86_400.0);
+/// The time for an answer: up to a day; 0 if it is not set.
+const SECONDS: ValueForm = ValueForm::Number(0.0, 86_400.0);
 
 /// The names of an element's traits.
 pub(super) fn traits() -> impl Iterator<Item = &'static str> {

@@ -183,8 +183,14 @@ fn member(persona: &Value, data: &DataFiles, masks: Vec<Arc<asterisk_walk::Mask>
         "zone": text("home"),
     });
     // What a walker does not set is set by the speed of its element.
-    let speed = data.get("elements").map_or(&Value::Null, |file| &file["speeds"][traits["speed"].as_str().unwrap_or_default()]);
-    let of_speed = |key: &str| Some(&persona[key]).filter(|own| !own.is_null()).unwrap_or(&speed[key]);
+    let speed = data
+        .get("elements")
+        .map_or(&Value::Null, |file| &file["speeds"][traits.get("speed").and_then(Value::as_str).unwrap_or_default()]);
+    let of_speed = |key: &str| {
+        Some(&persona[key])
+            .filter(|own| own.as_f64().is_some_and(|n| n > 0.0) || own.as_str().is_some_and(|text| !text.is_empty()))
+            .unwrap_or(&speed[key])
+    };
     let mut scheduler_view = persona.clone();
     scheduler_view["traits"] = Value::Object(traits.clone());
     let keys = ["name", "colour", "element", "position", "side", "tags", "preamble"];

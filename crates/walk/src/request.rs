@@ -138,6 +138,12 @@ impl<'a> Request<'a> {
         self.timeout.map_or(own, |timeout| own.min(timeout.deadline.left()))
     }
 
+    /// As [`Self::time`] for a script: it is no walker's, and has no time of its own.
+    pub fn time_of_script(&self) -> Duration {
+        let node = self.timeout.filter(|timeout| !matches!(timeout.limit, TimeLimit::Walker(..)));
+        node.map_or(Duration::MAX, |timeout| timeout.deadline.left())
+    }
+
     /// Whether the node's timeout has passed.
     pub fn is_overdue(&self) -> bool {
         self.timeout.is_some_and(|timeout| timeout.deadline.is_over())

@@ -4,7 +4,6 @@ use asterisk_diag::{Code, Diagnostic};
 use asterisk_script as script;
 use asterisk_walk::{Answerer, NodeAnswer, Refusal, Request};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Runs the responder of the node's family, or its own `script:`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,7 +26,7 @@ impl Answerer for ScriptAnswerer {
         };
         // The parameters are not part of its time.
         let (params, vars) = (request.params(), request.plan.vars());
-        let answer = script::within(request.time(Duration::MAX), || responder.respond(params, vars));
+        let answer = script::within(request.time_of_script(), || responder.respond(params, vars));
         let artifact = answer.map_err(|mut diagnostic| {
             if let Some(late) = request.overdue().filter(|_| diagnostic.is(Code::ScriptDeadline)) {
                 let own = diagnostic.help.take().unwrap_or_default();

@@ -51,6 +51,8 @@ pub(super) struct CodeIndex {
     texts: Mutex<HashMap<String, Option<Arc<str>>>>,
     /// The definitions of a name in files whose language the given one calls.
     defined: Mutex<HashMap<(&'static str, String), Vec<DefinitionLine>>>,
+    /// Whether a path is of tests by itself.
+    tests: Mutex<HashMap<String, bool>>,
     /// The files of the product that were changed after a commit.
     since: Mutex<HashMap<String, Vec<String>>>,
     /// Whether the history has more than one commit.
@@ -157,7 +159,7 @@ impl CodeReader<'_> {
 
     /// Whether a place is in a test, rather than in a helper.
     fn is_in_test(&self, place: &TestPlace) -> bool {
-        let block = || Some(SourceFile::new(&place.path, &*self.text(&place.path)?)?.block_around(place.line).test);
+        let block = || Some(SourceFile::new(&place.path, &self.text(&place.path)?)?.block_around(place.line).test);
         block() == Some(true)
     }
 
@@ -677,15 +679,29 @@ impl CodeReader<'_> {
         of.next().is_none().then(|| only.clone())
     }
 
-    /// Whether a file is of tests, or not of the project.
+    /// Whether a file is of tests, or not of the project. Most paths say so by themselves; the suite of a case may name its file.
     fn is_test(&self, path: &str, case: &Case) -> bool {
+        let by_path = lock(&self.index.tests).get(path).copied();
+        let by_path = by_path.unwrap_or_else(|| {
+            let found = self.owner_is_not_product(path, FailureTexts::default());
+            let _earlier = lock(&self.index.tests).insert(path.to_owned(), found);
+            found
+        });
+        let stem = path.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
+        let names_it = || !stem.is_empty() && (case.suite.contains(stem) || case.name.contains(stem));
+        by_path
+            || names_it()
+                && self
+                    .owner_is_not_product(path, FailureTexts { name: &case.name, suite: &case.suite, ..FailureTexts::default() })
+    }
+
+    fn owner_is_not_product(&self, path: &str, texts: FailureTexts<'_>) -> bool {
         // The owners of named frames depend on their functions, which a path does not have.
         let language = match language(path).and_then(|language| FrameLanguage::named(language.name)) {
             None | Some(FrameLanguage::Jvm | FrameLanguage::Dotnet) => FrameLanguage::Other,
             Some(language) => language,
         };
         let frame = ParsedFrame { language, function: String::new(), path: path.to_owned(), line: 1 };
-        let texts = FailureTexts { name: &case.name, suite: &case.suite, ..FailureTexts::default() };
         self.reader.owner_reasons(texts, &[frame]).first().is_some_and(|reason| reason.owner != FrameOwner::Product)
     }
 
