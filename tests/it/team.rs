@@ -169,7 +169,6 @@ fn invalid_teams_are_reported_with_their_location() {
     };
     let all = [
         broken("[Herald,", "[Herold,"),
-        broken("[Herald,", "[herald,"),
         broken("element: air", "element: ayr"),
         broken("stickiness: 1", "stickiness: 7"),
         broken("name: Scout", "name: Herald"),
