@@ -25,7 +25,7 @@ mod uses;
 
 pub use imports::Imports;
 pub use languages::{CodeLanguage, language};
-pub use routes::{answers, requested_path, requests};
+pub use routes::{answers, requested_path};
 pub use source::{CodeBlock, SourceFile, SourceStatement};
 pub use steps::{defines_step, step_text};
 pub use symbols::{DefinitionLine, Symbol, may_define, resolve};

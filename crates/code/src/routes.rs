@@ -63,7 +63,7 @@ fn agreement(route: &str, wanted: &[&str], mounts: bool) -> usize {
 }
 
 /// Whether a line of a test makes a request: what it calls with the path.
-pub fn requests(line: &str) -> bool {
+pub(crate) fn requests(line: &str) -> bool {
     REQUESTS.iter().any(|word| line.contains(word))
 }
 
@@ -78,7 +78,8 @@ const REQUESTS: &[&str] = &[
     ".options(",
     ".open(",
     "fetch(",
-    "equest(",
+    "request(",
+    "Request(",
     "visit(",
     "goto(",
     "urlopen(",

@@ -13,6 +13,7 @@ static DEFINES: LazyLock<TextPattern> = LazyLock::new(|| {
 });
 static SLASHES: LazyLock<TextPattern> =
     LazyLock::new(|| TextPattern::new(r"\(\s*/((?:[^/\\]|\\.)+)/").expect("a pattern of steps"));
+
 /// The text of a step in a feature file, without its keyword.
 pub fn step_text(line: &str) -> Option<&str> {
     Some(STEP.captures(line)?.get(1)?.as_str())
@@ -35,10 +36,9 @@ pub fn defines_step(line: &str, language: &CodeLanguage, step: &str) -> bool {
 
 /// An expression of Cucumber or behave as a pattern: `{n:d}` stands for anything, `(s)` for anything or nothing.
 fn expression(text: &str) -> String {
-    let escaped = |text: &str| {
-        text.chars()
-            .flat_map(|letter| letter.is_ascii_punctuation().then_some('\\').into_iter().chain([letter]))
-            .collect::<String>()
+    let escaped = |text: &str| -> String {
+        let escape = |letter: char| r"\.+*?()|[]{}^$".contains(letter).then_some('\\');
+        text.chars().flat_map(|letter| escape(letter).into_iter().chain([letter])).collect()
     };
     let mut pattern = String::new();
     let mut rest = text;
@@ -69,6 +69,7 @@ mod tests {
             ("a.ts", "Then(/^\"([^\"]*)\" has (\\d+) books$/, (who, count) => {"),
             ("a.rb", "Then(/^\"(.+)\" has (\\d+) books?$/) do |who, count|"),
             ("A.java", "    @Then(\"{string} has {int} book(s)\")"),
+            ("a.py", "@then('\"bob\" has 0 books')"),
         ] {
             assert!(defines_step(line, language(path).expect("a language"), step), "{line}");
         }

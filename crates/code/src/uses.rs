@@ -1,5 +1,6 @@
 //! The names and texts that a statement uses: directly, through the local variables in it, and through helpers of the same file.
 
+use super::routes::requests;
 use super::source::{CodeBlock, SourceFile};
 use super::tokens::{masked, texts, tokens};
 use std::collections::HashSet;
@@ -30,6 +31,8 @@ pub struct TextUse {
     pub line: u32,
     /// As for a name.
     pub distance: u8,
+    /// Whether the line that has it sends a request.
+    pub requested: bool,
 }
 
 /// What a statement uses, the nearest first.
@@ -90,6 +93,10 @@ impl CodeUses {
         let further = |at: u8| at.saturating_add(distance).min(DISTANCE);
         self.names.extend(other.names.into_iter().map(|used| NameUse { distance: further(used.distance), ..used }));
         self.texts.extend(other.texts.into_iter().map(|used| TextUse { distance: further(used.distance), ..used }));
+        self.keep_nearest();
+    }
+
+    fn keep_nearest(&mut self) {
         self.names.sort_by_key(|used| used.distance);
         self.names.truncate(NAMES);
         self.texts.sort_by_key(|used| used.distance);
@@ -182,7 +189,7 @@ impl<'f> NamesFound<'f> {
 
     fn finish(self) -> CodeUses {
         let mut uses = CodeUses { names: self.uses, texts: self.texts };
-        uses.add(CodeUses::default(), 0);
+        uses.keep_nearest();
         uses
     }
 
@@ -194,7 +201,8 @@ impl<'f> NamesFound<'f> {
             if self.read.insert(at) && self.texts.len() < 4 * TEXTS {
                 let named = |text: &String| (2..=TEXT_BYTES).contains(&text.len()) && !text.trim().contains(' ');
                 let found = texts(self.file.line(at), self.file.language).into_iter().filter(named);
-                self.texts.extend(found.map(|text| TextUse { text, line: at, distance }));
+                let requested = requests(self.file.line(at));
+                self.texts.extend(found.map(|text| TextUse { text, line: at, distance, requested }));
             }
             for token in tokens(&text) {
                 if self.uses.len() >= 4 * NAMES || !self.seen.insert((at, token.name.to_owned())) {
@@ -410,7 +418,7 @@ mod tests {
         let text = "test('x', async () => {\n  const response = await request.get('/books/99');\n  expect(response.status()).toBe(404);\n});\n";
         let file = SourceFile::new("a.spec.js", text).expect("JavaScript");
         let found = file.uses(&file.block_around(3), 3);
-        assert_eq!(found.texts, [TextUse { text: "/books/99".to_owned(), line: 2, distance: 1 }]);
+        assert_eq!(found.texts, [TextUse { text: "/books/99".to_owned(), line: 2, distance: 1, requested: true }]);
     }
 
     proptest::proptest! {

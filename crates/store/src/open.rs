@@ -214,6 +214,17 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_lacks_its_last_byte_is_damaged() {
+        let (_dir, path) = fresh();
+        drop(Store::open(&path, Durability::Batch).unwrap());
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+        for opened in [Store::open(&path, Durability::Batch), Store::read_only(&path)] {
+            assert!(matches!(opened, Err(StoreError::Damaged(_))));
+        }
+    }
+
+    #[test]
     fn many_open_a_new_store_at_once() {
         let (_dir, path) = fresh();
         std::thread::scope(|scope| {

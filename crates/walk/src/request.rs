@@ -138,7 +138,7 @@ impl<'a> Request<'a> {
         self.timeout.map_or(own, |timeout| own.min(timeout.deadline.left()))
     }
 
-    /// As [`Self::time`] for a script: it is no walker's, and has no time of its own.
+    /// The time for a script: what the node has left. The timeout of a walker is for its answerers.
     pub fn time_of_script(&self) -> Duration {
         let node = self.timeout.filter(|timeout| !matches!(timeout.limit, TimeLimit::Walker(..)));
         node.map_or(Duration::MAX, |timeout| timeout.deadline.left())

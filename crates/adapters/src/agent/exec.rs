@@ -46,14 +46,7 @@ impl ExecAgent {
         command.env("ASTERISK_REQUEST", prompt_request.id.to_string()).env("ASTERISK_RUN", request.run);
         command
             .env("ASTERISK_CASE", &request.case.id)
-            .env(
-                "ASTERISK_MODEL",
-                request
-                    .model
-                    .and_then(|name| self.settings.models.get(name))
-                    .or(self.settings.model.as_ref())
-                    .map_or("", String::as_str),
-            )
+            .env("ASTERISK_MODEL", self.settings.model_named(request.model).map_or("", String::as_str))
             .env("ASTERISK_STEP", request.path)
             .env("ASTERISK_NODE", request.name().as_str());
         Some(command)

@@ -43,8 +43,7 @@ impl<'a> HttpAgent<'a> {
 
     fn body(&self, request: &Request<'_>, prompt_request: &PromptRequest) -> Value {
         let mut body = json!({ "messages": [{ "role": "user", "content": prompt_request.prompt }] });
-        let of_walker = request.model.and_then(|name| self.settings.models.get(name));
-        if let Some(model) = of_walker.or(self.settings.model.as_ref()) {
+        if let Some(model) = self.settings.model_named(request.model) {
             body["model"] = json!(model);
         }
         let schema = request.kind().json_schema();

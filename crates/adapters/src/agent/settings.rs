@@ -185,6 +185,11 @@ pub struct Price {
 }
 
 impl AgentSettings {
+    /// The model for a walker that calls it by this name: that of `models`, else `model`.
+    pub(super) fn model_named(&self, name: Option<&str>) -> Option<&String> {
+        name.and_then(|name| self.models.get(name)).or(self.model.as_ref())
+    }
+
     /// Default settings of a kind.
     pub fn of(kind: AnswererKind) -> Self {
         let http = kind == AnswererKind::Http;

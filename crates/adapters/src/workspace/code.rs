@@ -13,7 +13,7 @@ use super::text::line as clean;
 use asterisk_base::model::Case;
 use asterisk_code::{
     CodeBlock, CodeUses, DefinitionLine, NameUse, SourceFile, Symbol, TextUse, answers, defines_step, language, may_define,
-    requested_path, requests, resolve, step_text,
+    requested_path, resolve, step_text,
 };
 use asterisk_evidence::{EvidenceFrame, EvidenceReader, FailureTexts, FrameLanguage, FrameOwner, ParsedFrame};
 use serde_json::{Value, json};
@@ -246,9 +246,7 @@ impl CodeReader<'_> {
         }
         // A request is about what answers it, whatever it is made with. A text that is passed to the product is its argument.
         let nearest = symbols.first().map_or(u8::MAX, |symbol| symbol.distance);
-        let argument = |used: &TextUse| {
-            symbols.iter().any(|symbol| symbol.called && symbol.used == used.line) && !requests(file.line(used.line))
-        };
+        let argument = |used: &TextUse| symbols.iter().any(|symbol| symbol.called && symbol.used == used.line) && !used.requested;
         let near = |used: &&TextUse| used.distance <= nearest && !argument(used);
         let named = uses.texts.iter().filter(near).find_map(|used| self.named_by_text(place, used, case));
         if let Some(symbol) = named {
@@ -310,7 +308,7 @@ impl CodeReader<'_> {
         found
     }
 
-    /// The definition of another file that one does no more than call: a wrapper says nothing about what is behind it.
+    /// The definition that a wrapper only delegates to, if it is in another file.
     fn delegate(&self, symbol: &Symbol, case: &Case) -> Option<Symbol> {
         let text = self.text(&symbol.path)?;
         let file = SourceFile::new(&symbol.path, &text)?;
