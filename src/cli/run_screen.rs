@@ -187,11 +187,12 @@ fn short_fact(fact: &str) -> String {
 fn cases(ui: &Ui, report: &RunReport, lines: &mut Vec<Painted>) {
     let causes: HashMap<&str, usize> =
         report.causes.iter().flat_map(|cause| cause.cases.iter().map(|case| (case.as_str(), cause.number))).collect();
-    for case in report.cases.iter().take(CASES) {
+    for (at, case) in report.cases.iter().take(CASES).enumerate() {
         let cause = causes.get(&*case.case).map_or("no cause".to_owned(), |cause| format!("cause {cause}"));
         let path = compress(&case.path);
         let defect = if case.defect_name.is_empty() { &case.defect_type } else { &case.defect_name };
-        let facts = [&cause, &*case.category, defect, &confidence(case.confidence), &*case.component, &path];
+        let loops = report.cases.whole(at).map_or_else(String::new, |whole| case_loops(whole.loops.iter()));
+        let facts = [&cause, &*case.category, defect, &confidence(case.confidence), &*case.component, &path, &loops];
         let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).map(|fact| unbroken(fact, [fact])).collect();
         let name = labelled(&case.case, &case.name);
         lines.push(TextStyle::Plain.paint(&wrapped(&unbroken(&name, [&*name]), ui.width(), "", INDENT)));
@@ -199,6 +200,16 @@ fn cases(ui: &Ui, report: &RunReport, lines: &mut Vec<Painted>) {
     }
     more(report.cases.len(), CASES, ["more case", "more cases"], lines);
     lines.push(Painted::default());
+}
+
+/// The counters of a case: `2 loops of investigate, 1 of remand`.
+fn case_loops<'a>(loops: impl Iterator<Item = (&'a String, &'a i64)>) -> String {
+    let said = loops.enumerate().map(|(at, (name, count))| match (at, *count) {
+        (0, 1) => format!("1 loop of {name}"),
+        (0, count) => format!("{count} loops of {name}"),
+        (_, count) => format!("{count} of {name}"),
+    });
+    said.collect::<Vec<_>>().join(", ")
 }
 
 /// Says how many are not shown.
@@ -209,11 +220,16 @@ fn more(all: usize, shown: usize, [one, several]: [&str; 2], lines: &mut Vec<Pai
 }
 
 fn walks(ui: &Ui, report: &RunReport, lines: &mut Vec<Painted>) {
-    let mut table = ui.table(&["case", "status", "path", "edges"]);
-    for case in (0..CASES).filter_map(|at| report.cases.whole(at)) {
+    let shown: Vec<_> = (0..CASES).filter_map(|at| report.cases.whole(at)).collect();
+    let looped = shown.iter().any(|case| !case.loops.is_empty());
+    let titles = ["case", "status", "path", "edges", "loops"];
+    let mut table = ui.table(if looped { &titles } else { &titles[..4] });
+    for case in &shown {
         let edges: Vec<String> = case.turns.iter().map(|turn| turn.edge.clone()).collect();
         let status = case.error.as_ref().map_or_else(|| case.status.word().to_owned(), |error| error.kind.clone());
-        table.row([name(case), status, compress(&case.path), compress(&edges)]);
+        let mut row = vec![name(case), status, compress(&case.path), compress(&edges)];
+        row.extend(looped.then(|| case_loops(case.loops.iter())));
+        table.row(row);
     }
     lines.push(table.text());
     more(report.cases.len(), CASES, ["more case", "more cases"], lines);

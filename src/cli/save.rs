@@ -25,9 +25,9 @@ pub(super) struct SaveArgs {
     /// The artifact: a JSON object; `-` for standard input.
     #[arg(short, long, value_name = "FILE")]
     file: PathBuf,
-    /// The case.
+    /// The case [default: the only one waiting].
     #[arg(long, value_name = "ID")]
-    case_id: String,
+    case_id: Option<String>,
     /// The suite: the id of the run.
     #[arg(long, value_name = "RUN", default_value = "latest")]
     suite_id: String,
@@ -58,11 +58,13 @@ pub(super) fn save(global: &GlobalArgs, args: &SaveArgs) -> Result<Exit, Session
         AnswerAuthor::Agent => "agent",
         AnswerAuthor::Human => "human",
     };
-    let submission = Submission { run: &args.suite_id, case: &args.case_id, answer: &answer, request: args.request, by };
+    let submission =
+        Submission { run: &args.suite_id, case: args.case_id.as_deref(), answer: &answer, request: args.request, by };
     let live = LiveView::new(ui, global.verbose, Arc::new(AtomicBool::new(false)), false);
     let result = session.submit(&submission, &live, &AtomicBool::new(false));
     live.finish();
-    print_case(ui, &session, global, result?, &args.case_id)
+    let (case, result) = result?;
+    print_case(ui, &session, global, result, &case)
 }
 
 /// Prints the state of a case after a submission.

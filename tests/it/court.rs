@@ -1,6 +1,7 @@
 //! The defect court: a table of its edges and guards, and the decisions and walks of external vectors.
 
 use crate::harness::Project;
+use crate::server::{Server, private, says_json};
 use crate::shared::shared_json;
 use serde_json::{Map, Value, json};
 
@@ -195,7 +196,20 @@ fn a_remanded_case_is_investigated_again() {
     let run = project.asterisk(&args).ok().json();
     let case = &run["cases"][0];
     let edges: Vec<&str> = case["edges"].as_array().unwrap().iter().map(|edge| edge.as_str().unwrap()).collect();
-    let way = ["H2", "H6", "H8", "H9", "court-convened", "court-remand", "H8", "H9", "H15b", "H12", "H16"];
+    let way = [
+        "H2",
+        "H6",
+        "H8",
+        "H9",
+        "court-convened",
+        "court-remand",
+        "H8",
+        "H9",
+        "court-convened",
+        "court-settled",
+        "review-defer",
+        "H16",
+    ];
     assert_eq!((edges.as_slice(), &case["loops"]), (way.as_slice(), &json!({"remand": 1})));
     let feedback = &case["context"]["remand_feedback"];
     assert_eq!((&feedback["original_classification"], &feedback["alternative_hypothesis"]), (&json!("pb001"), &json!("en001")));
@@ -225,4 +239,208 @@ fn the_court_is_walked_by_its_own_team() {
     let prompts = crate::signals::find(&project.root().join(".asterisk/investigations"), "court/prompt-defend.md");
     let prompt = std::fs::read_to_string(&prompts[0]).unwrap();
     assert!(prompt.contains("You are the Specter"), "{prompt}");
+}
+
+/// A sequence of numbers from a seed.
+struct Dice(u64);
+
+impl Dice {
+    /// A number below `sides`.
+    fn throw(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+
+    fn pick(&mut self, values: &[Value]) -> Value {
+        values[self.throw(values.len())].clone()
+    }
+}
+
+/// An answer to a node of the court or to the report: terse, complete, or not legal at all.
+fn any_answer(node: &str, dice: &mut Dice) -> String {
+    let code = [json!("pb001"), json!("en001"), json!("ab001"), json!("zz999"), json!(""), json!(7), json!(null)];
+    let sure = [json!(0.2), json!(0.6), json!(0.97), json!(1.0), json!(3), json!("high")];
+    let decision = ["affirm", "Affirm", " AMEND", "amend", "acquit", "remand", "mistrial", "banana", ""].map(Value::from);
+    let mut answer = json!({});
+    let fields: &[(&str, &[Value])] = match node {
+        "indict" => &[("charged_defect_type", &code), ("confidence", &sure)],
+        "discover" => &[("questions", &[json!([]), json!(["why?"]), json!("why?")])],
+        "defend" => &[
+            ("confidence", &sure),
+            ("alternative_hypothesis", &code),
+            ("plea_deal", &[json!(true), json!(false)]),
+            ("challenges", &[json!([]), json!([{"evidence_index": 9, "severity": "fatal"}]), json!([{}])]),
+        ],
+        "hearing" => &[("rounds", &[json!([]), json!([{}]), json!([{"round": 1}, {"round": 2}])]), ("converged", &[json!(true)])],
+        "verdict" => &[
+            ("decision", &decision),
+            ("confidence", &sure),
+            ("final_classification", &code),
+            ("charge", &code),
+            ("reasoning", &[json!("it was weighed")]),
+            ("advisory", &[json!(true), json!(false)]),
+            ("remand_feedback", &[json!({}), json!({"target": "triage"}), json!({"target": "nowhere"})]),
+        ],
+        _ => &[
+            ("title", &[json!("It broke"), json!("")]),
+            ("labels", &[json!(["a"])]),
+            ("defect_type", &code),
+            ("category", &code),
+            ("confidence", &sure),
+            ("evidence", &[json!([1, "x"]), json!("x"), json!({"a": 1})]),
+            ("next_steps", &[json!(7), json!([])]),
+        ],
+    };
+    for (name, values) in fields {
+        // Required fields are missing at times, too.
+        if dice.throw(5) > 0 {
+            answer[*name] = dice.pick(values);
+        }
+    }
+    if dice.throw(20) == 0 { "I cannot say.".to_owned() } else { answer.to_string() }
+}
+
+/// Whatever agents answer in the court and in the report, legal or not, a case keeps a classification: in the report, in JSON, in the
+/// store.
+#[test]
+fn no_answer_of_an_agent_loses_a_classification() {
+    let mut dice = Dice(45);
+    let server = Server::answering(move |seen| {
+        let asked = seen.body["messages"].as_array().unwrap().iter().filter_map(|message| message["content"].as_str());
+        let asked = asked.collect::<Vec<_>>().join("\n");
+        let titles = [("D0 ", "indict"), ("D1 ", "discover"), ("D2 ", "defend"), ("D3 ", "hearing"), ("D4 ", "verdict")];
+        let node = titles.iter().find(|(title, _)| asked.contains(&format!("# {title}"))).map_or("report", |(_, node)| node);
+        says_json(&json!({
+            "choices": [{ "message": { "role": "assistant", "content": any_answer(node, &mut dice) } }],
+            "usage": { "prompt_tokens": 10, "completion_tokens": 10 },
+        }))
+    });
+    let project = Project::new();
+    let settings = "agents:\n  model: { kind: http, url: 'URL/v1', model: tiny, secret: { file: key }, retry: { wait: 1ms } }\n";
+    project.file("asterisk.yaml", settings.replace("URL", &server.url));
+    private(&project.file("key", "sk-very-secret-42\n"), 0o600);
+    let errors = [
+        "panicked at src/pay.rs:42:5: index out of bounds: the len is 1 but the index is 2",
+        "AssertionError: expected 3, got 4",
+        "connection refused: 10.0.0.7:5432",
+        "TimeoutError: element #buy not found",
+    ];
+    let failure = |at: usize| {
+        let error = format!("{} (part {at})", errors[at % errors.len()]);
+        json!({"id": format!("c{at}"), "name": format!("test number {at}"), "status": "FAILED", "error_message": error})
+    };
+    let cases = 170;
+    let launch = json!({"run_id": "7", "name": "nightly", "failure_list": (0..cases).map(failure).collect::<Vec<_>>()});
+    project.file("launch.json", launch.to_string());
+    let words = "run --input launch.json --court --set court_floor=0 --set court_ceiling=1 --set recall_hit=1 --set correlate_dup=1 --parallel 1";
+    let mut args: Vec<String> = words.split(' ').map(str::to_owned).collect();
+    for node in ["indict", "discover", "defend", "hearing", "verdict", "report"] {
+        args.extend(["--via".to_owned(), format!("{node}=model")]);
+    }
+    let run = project.asterisk(&args);
+    assert!(server.seen().len() >= 1000, "only {} answers: {}", server.seen().len(), run.text());
+    let path = crate::signals::find(&project.root().join(".asterisk/investigations"), "rca.json");
+    let report: Value = serde_json::from_slice(&std::fs::read(&path[0]).unwrap()).unwrap();
+    let codes = ["pb001", "au001", "en001", "nd001", "fw001", "ti001"];
+    let reported = report["cases"].as_array().unwrap();
+    assert_eq!(reported.len(), cases);
+    for case in reported {
+        let finding = &case["finding"];
+        let code = finding["defect_type"].as_str().unwrap();
+        assert!(codes.contains(&code) && finding["category"] != "" && finding["confidence"].is_number(), "{case:#}");
+        // In the court nothing is fatal; a report that is no JSON object three times fails its case, which keeps its finding.
+        let error = &case["error"];
+        assert!(error.is_null() || error["node"] == "report", "{case:#}");
+    }
+    let stored = project.asterisk(&["rca", "list", "--format", "json"]).exits(0).json();
+    for rca in stored["rcas"].as_array().unwrap() {
+        assert!(codes.contains(&rca["defect_type"].as_str().unwrap()), "{rca:#}");
+    }
+    let table = project.asterisk(&["status", "latest"]).exits(0);
+    assert!(!table.stdout.contains("no cause"), "{}", table.stdout);
+}
+
+/// The result of a case through the pipeline with the court: whether the classification is right, and how many answers the court took.
+struct Tried {
+    right: bool,
+    answers: usize,
+}
+
+/// Walks a case whose cause is `pb001`: the first analyst says `first`, the defence `second`; if they differ, the judge sides with `judge`.
+fn stubbed(first: &str, second: &str, judge: &str) -> Value {
+    let verdict = if judge == first {
+        json!({"decision": "affirm", "confidence": 0.8})
+    } else {
+        json!({"decision": "amend", "final_classification": judge, "confidence": 0.8})
+    };
+    let other = if second == first { "" } else { second };
+    json!({
+        "recall": [{"match": false, "confidence": 0}], "triage": [{"symptom_category": "assertion"}], "resolve": [{"selected_repos": []}],
+        "investigate": [{"rca_message": "a cause", "defect_type": first, "convergence_score": 0.7, "evidence_refs": ["log: x"]}],
+        "correlate": [{"is_duplicate": false, "confidence": 0}],
+        "indict": [{"charged_defect_type": first, "confidence": 0.7}], "discover": [{}],
+        "defend": [{"confidence": 0.6, "alternative_hypothesis": other, "plea_deal": second == first}],
+        "hearing": [{"rounds": [{"round": 1}], "converged": true}], "verdict": [verdict],
+        "review": [{"decision": "approve", "by": "agent"}], "report": [{"title": "t"}],
+    })
+}
+
+/// From which accuracy on a court of agents pays, and what it costs: every course of a trial is walked once and weighed with its
+/// probability. The truth is one of three defects; a wrong answer is either of the others. The table is the one in docs/court.md.
+#[test]
+fn the_table_of_what_a_court_of_agents_is_worth() {
+    let project = Project::new();
+    let choices = ["pb001", "au001", "en001"];
+    let courses: Vec<(&'static str, &'static str, bool)> = choices
+        .iter()
+        .flat_map(|first| choices.iter().flat_map(move |second| [true, false].map(|sound| (*first, *second, sound))))
+        .collect();
+    let sides_with = |(first, second, sound): (&'static str, &'static str, bool)| -> &'static str {
+        // A sound judge recognises the truth if a side names it.
+        if (second == "pb001") == sound { second } else { first }
+    };
+    let id = |(first, second, sound): (&str, &str, bool)| format!("{first}-{second}-{sound}");
+    let stub: Map<String, Value> =
+        courses.iter().map(|course| (id(*course), stubbed(course.0, course.1, sides_with(*course)))).collect();
+    project.file("stub.json", Value::from(stub).to_string());
+    let failures: Vec<Value> = courses
+        .iter()
+        .map(|course| json!({"id": id(*course), "name": id(*course), "status": "FAILED", "error_message": id(*course)}))
+        .collect();
+    project.file("launch.json", json!({"run_id": "7", "name": "n", "failure_list": failures}).to_string());
+    let words = "run --input launch.json --court --stub stub.json --format json";
+    let run = project.asterisk(&words.split(' ').collect::<Vec<_>>()).json();
+    let path = crate::signals::find(&project.root().join(".asterisk/investigations"), "rca.json");
+    let report: Value = serde_json::from_slice(&std::fs::read(&path[0]).unwrap()).unwrap();
+    let tried = |course: (&str, &str, bool)| {
+        let of = |list: &Value| list["cases"].as_array().unwrap().iter().find(|case| case["case"] == id(course)).unwrap().clone();
+        let explained = project.asterisk(&["explain", "latest", "--case", &id(course)]).exits(0).text();
+        let answers = explained.lines().filter(|line| line.contains("/court/") && line.contains(" -> ")).count();
+        assert!(of(&run)["edges"].as_array().unwrap().contains(&json!("court-settled")), "{}", of(&run));
+        Tried { right: of(&report)["finding"]["defect_type"] == "pb001", answers }
+    };
+    let tried: Vec<Tried> = courses.iter().map(|course| tried(*course)).collect();
+    let share = |right: bool, accuracy: f64| if right { accuracy } else { (1.0 - accuracy) / 2.0 };
+    let expected = |first: f64, court: f64| {
+        let mut sums = (0.0, 0.0);
+        for ((one, other, sound), tried) in courses.iter().zip(&tried) {
+            let judge = if *sound { court } else { 1.0 - court };
+            let probability = share(*one == "pb001", first) * share(*other == "pb001", court) * judge;
+            sums.0 += if tried.right { probability } else { 0.0 };
+            sums.1 += probability * f64::from(u32::try_from(tried.answers).unwrap());
+        }
+        sums
+    };
+    let courts = [0.5, 0.6, 0.7, 0.8, 0.9];
+    let mut table = String::from(
+        "| first analyst | court 0.5 | 0.6 | 0.7 | 0.8 | 0.9 | pays from | more answers a case |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    for first in [0.6, 0.7, 0.8] {
+        let cells: Vec<String> = courts.iter().map(|court| format!("{:.2}", expected(first, *court).0)).collect();
+        let pays = (0..=100).map(|percent| f64::from(percent) / 100.0).find(|court| expected(first, *court).0 > first + 1e-9);
+        let answers = expected(first, pays.unwrap()).1;
+        table += &format!("| {first} | {} | {:.2} | {answers:.1} |\n", cells.join(" | "), pays.unwrap());
+    }
+    let page = std::fs::read_to_string(crate::bundled::root().join("docs/court.md")).unwrap();
+    assert!(page.contains(&table), "docs/court.md should have this table:\n{table}");
 }

@@ -134,8 +134,8 @@ fn a_cap_stops_agents_and_scripts_but_not_people() {
     set.insert("max_reassess".into(), json!(1));
     let plan = project().plan_with(&set).unwrap();
     let state = json!({"loops": {"reassess": 1}});
-    assert_eq!(route(&plan, "review", &json!({"decision": "reassess", "by": "script"}), &state).0, "no_edge");
-    assert_eq!(route(&plan, "review", &json!({"decision": "reassess"}), &state).0, "no_edge");
+    assert_eq!(route(&plan, "review", &json!({"decision": "reassess", "by": "script"}), &state).0, "review-defer -> report");
+    assert_eq!(route(&plan, "review", &json!({"decision": "reassess"}), &state).0, "review-defer -> report");
     assert_eq!(route(&plan, "review", &json!({"decision": "reassess", "by": "human"}), &state).0, "H13 -> resolve");
     assert_eq!(route(&plan, "review", &json!({"decision": "reassess"}), &json!({})).0, "H13 -> resolve");
 }

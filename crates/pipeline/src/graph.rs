@@ -65,6 +65,8 @@ pub struct Pipeline {
     pub team: Option<Team>,
     /// The function that summarises a case for the report (`reports/rca.rhai#summary`).
     pub report: Option<Spanned<String>>,
+    /// The function that returns the artifact of a node that walks this pipeline (`rules/court.rhai#ruling`).
+    pub result: Option<Spanned<String>>,
     /// How the defect of a case is decided.
     pub verdict: Option<VerdictRules>,
     /// The rules that decide which cases have one cause, in file order.
@@ -179,6 +181,8 @@ pub struct PipelineNode {
     pub needs: Vec<Spanned<String>>,
     /// The masks on it (`masks/recall.rhai`), outermost first.
     pub masks: Vec<Spanned<String>>,
+    /// The function that an answer passes before the schema (`rules/court.rhai#accept_verdict`).
+    pub accept: Option<Spanned<String>>,
     /// The function that turns its artifact into effects (`effects/rca.rhai#recall`).
     pub effect: Option<Spanned<String>>,
     /// The function that answers it instead of its family's responder.
@@ -321,12 +325,12 @@ impl Pipeline {
                 .as_ref()
                 .and_then(|foreach| if let Merge::Function(name) = &foreach.merge { Some(name) } else { None });
             let judge = node.tool.as_ref().and_then(|tool| tool.judge.as_ref());
-            node.script.iter().chain(&node.effect).chain(computed).chain(merge).chain(judge)
+            node.script.iter().chain(&node.accept).chain(&node.effect).chain(computed).chain(merge).chain(judge)
         });
         let by = self.clusters.iter().map(|clusters| &clusters.by);
         let verdict = self.verdict.iter().flat_map(VerdictRules::functions);
         let roots = self.roots.iter().map(|root| &root.rule);
-        rules.chain(of_nodes).chain(by).chain(&self.report).chain(verdict).chain(roots)
+        rules.chain(of_nodes).chain(by).chain(&self.report).chain(&self.result).chain(verdict).chain(roots)
     }
 
     /// The name of a node's phase; an unnamed phase is called after its last node.

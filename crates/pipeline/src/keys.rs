@@ -92,6 +92,11 @@ pub(super) const PIPELINE: Form = Form {
             ValueForm::Script,
             "The function that summarizes a case for the report: fn summary(params, vars).",
         ),
+        FormKey::new(
+            "result",
+            ValueForm::Script,
+            "The function that returns the artifact of a node that walks this pipeline: fn name(walk, vars), where `walk` is `{ context, error, node }`. It is also called if a node was not answered: `error` is then a map `{ kind, message }`. By default, the result is the last artifact, and such a failure is one of the case.",
+        ),
     ],
     ..STRICT
 };
@@ -213,6 +218,11 @@ pub(super) const NODE: Form = Form {
             "Scripts around the step, the outermost first: fn pre(ctx), fn post(ctx, artifact).",
         )
         .examples(&["[\"masks/recall.rhai\"]"]),
+        FormKey::new(
+            "accept",
+            ValueForm::Script,
+            "The function that an answer passes before the schema: fn name(artifact, vars). It returns the artifact, possibly normalised, or a list of complaints, with which the answer is sent back.",
+        ),
         FormKey::new("effect", ValueForm::Script, "The function that turns its artifact into writes: fn name(artifact, params)."),
         FormKey::new(
             "script",

@@ -53,9 +53,9 @@ impl Project {
             linked.subpipeline = part.map(|(part, reference)| Arc::new(self.relink_plan(part, Some(reference), library, found)));
             nodes.push(linked);
         }
-        let (cluster, summary) = linker.of_cases(found);
+        let [cluster, summary, result] = linker.of_cases(found);
         let team = linker.team(&self.data.files, found);
-        Plan { nodes, rules, cluster, summary, team, ..Plan::clone(plan) }
+        Plan { nodes, rules, cluster, summary, result, team, ..Plan::clone(plan) }
     }
 }
 

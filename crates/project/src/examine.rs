@@ -15,6 +15,8 @@ pub enum FunctionUse {
     Edge(EdgeIx),
     /// The responder of a node, from its `script:` or its family: `(params, vars)`.
     Responder(NodeIx),
+    /// The acceptance of a node's answers: `(artifact, vars)`.
+    Accept(NodeIx),
     /// The effect of a node: `(artifact, params)`.
     Effect(NodeIx),
     /// The items of a `foreach` node: `(params, vars)`.
@@ -33,6 +35,8 @@ pub enum FunctionUse {
     RootRule(usize),
     /// The summary of a case for the report: `(params, vars)`.
     Summary,
+    /// The result of a subpipeline: `(walk, vars)`.
+    SubpipelineResult,
     /// The scheduler of a team: `(ctx)`.
     Scheduler,
 }
@@ -106,6 +110,8 @@ pub fn examine<'a>(
             let function = script(reference);
             found.extend(function.map(|(unit, name)| (FunctionUse::Arguments(place), unit, name, given(params(Some(place))))));
         }
+        let given_answer = given(("artifact", Kind::Any));
+        found.extend(named(&node.accept).map(|(unit, name)| (FunctionUse::Accept(place), unit, name, given_answer)));
         found.extend(named(&node.effect).map(|(unit, name)| (FunctionUse::Effect(place), unit, name, inputs)));
     }
     let needs = pipeline.verdict.as_ref().map_or(&[][..], |verdict| &verdict.needs);
@@ -125,6 +131,8 @@ pub fn examine<'a>(
     let by = pipeline.clusters.as_ref().and_then(|clusters| script(&clusters.by));
     found.extend(by.map(|(unit, name)| (FunctionUse::Cluster, unit, name, given(params(None)))));
     found.extend(named(&pipeline.report).map(|(unit, name)| (FunctionUse::Summary, unit, name, given(params(None)))));
+    let result = named(&pipeline.result);
+    found.extend(result.map(|(unit, name)| (FunctionUse::SubpipelineResult, unit, name, given(("walk", Kind::Any)))));
     let scheduler = pipeline.team.as_ref().and_then(|team| script(&super::team::select(&team.scheduler)));
     found.extend(scheduler.map(|(unit, name)| (FunctionUse::Scheduler, unit, name, vec![("ctx", kinds::scheduling(words))])));
     analyse(pipeline, found, library, words)

@@ -112,6 +112,7 @@ impl ProjectLinker<'_> {
                 Some((function, _)) => function.clone(),
                 None => self.responder(node, answers, found),
             },
+            accept: node.accept.as_ref().and_then(|reference| self.function(reference, 2, found)),
             effect: node.effect.as_ref().and_then(|reference| self.function(reference, 2, found)),
             template,
             answer: prompts::answer(node),
@@ -260,11 +261,11 @@ impl ProjectLinker<'_> {
         known
     }
 
-    /// The functions for cluster keys and summaries of cases.
-    pub(super) fn of_cases(&self, found: &mut Diagnostics) -> (Option<ScriptFunction>, Option<ScriptFunction>) {
-        let mut function =
-            |reference: Option<&Spanned<String>>| reference.and_then(|reference| self.function(reference, 2, found));
-        (function(self.pipeline.clusters.as_ref().map(|clusters| &clusters.by)), function(self.pipeline.report.as_ref()))
+    /// The functions for cluster keys of cases, for their summaries, and for the result of a subpipeline.
+    pub(super) fn of_cases(&self, found: &mut Diagnostics) -> [Option<ScriptFunction>; 3] {
+        let pipeline::Pipeline { clusters, report, result, .. } = &**self.pipeline;
+        let by = clusters.as_ref().map(|clusters| &clusters.by);
+        [by, report.as_ref(), result.as_ref()].map(|reference| self.function(reference?, 2, found))
     }
 }
 

@@ -93,7 +93,7 @@ impl SharedInputs<'_> {
         }
         prompts::check(pipeline, &nodes, self.templates, found);
         personas::check_elements(pipeline, &self.data.files, found);
-        let (cluster, summary) = linker.of_cases(found);
+        let [cluster, summary, result] = linker.of_cases(found);
         let vars_content = content(pipeline, &vars);
         let verdict = linker.verdict(self.data, &vars_content, found);
         let roots = linker.roots(self.data, &vars_content, found);
@@ -108,6 +108,7 @@ impl SharedInputs<'_> {
             edge_names: pipeline.edges.iter().map(|edge| edge.id.as_str().into()).collect(),
             cluster,
             summary,
+            result,
             vars_content,
             vars: vars.clone(),
             verdict,

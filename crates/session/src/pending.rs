@@ -11,12 +11,12 @@ use super::run_settings::text;
 use super::{RunListener, RunResult, Session, SessionError, case_named};
 use asterisk_adapters::agent::{self, SubmittedAnswer};
 use asterisk_base::model::{Kind, Shape, shell};
-use asterisk_diag::{Code, Diagnostic, Diagnostics, Source, Span, did_you_mean};
+use asterisk_diag::{Code, Diagnostic, Diagnostics, Source, Span, counted, did_you_mean};
 use asterisk_files::OutDir;
 use asterisk_pipeline::{Edge, EdgeOrigin, EdgeTarget};
 use asterisk_project::AnswererNames;
 use asterisk_script::probe::Probes;
-use asterisk_store::{Durability, Store};
+use asterisk_store::{Durability, Store, StoreError};
 use asterisk_walk::{
     Event, EventBody, OpenRequest, Plan, WalkState, WalkStatus, assemble, called, of_review, review_violation, schema_violation,
     untemplated, validate, validate_review,
@@ -40,7 +40,8 @@ pub struct CheckedOutTasks {
 pub struct Submission<'a> {
     /// The run; `latest` is the one that began last.
     pub run: &'a str,
-    pub case: &'a str,
+    /// The case; without one, the only case that waits.
+    pub case: Option<&'a str>,
     /// The answer: an artifact, or `{dispatch_id, data}`.
     pub answer: &'a Source,
     /// The request it answers, if given.
@@ -98,7 +99,7 @@ impl Session {
     /// Checks out the prompts of pending cases (of one case if named), the first one only unless `all`. Each is written to a
     /// file, and all of them as a batch.
     pub fn check_out(&self, run: &str, case: Option<&str>, all: bool) -> Result<CheckedOutTasks, SessionError> {
-        let store = Store::read_only(&self.setup.store)?;
+        let store = self.handed_out()?;
         let run = named(&store, run)?;
         let manual = agent::manual_names(&self.setup.agents);
         let ids: Vec<String> = store.case_names(&run)?.into_iter().map(|(id, _)| id).collect();
@@ -125,29 +126,23 @@ impl Session {
             }
         }
         if tasks.is_empty() {
-            let message = case.map_or_else(
-                || format!("no case of the run {run} waits for an answer"),
-                |case| format!("case `{case}` of the run {run} does not wait for an answer"),
-            );
-            let help = format!(
-                "asterisk status {run} shows its progress; to answer steps by hand, start with: asterisk run --via manual"
-            );
-            return Err(SessionError::bad_request("input/not-waiting", message, Some(help)));
+            return Err(nothing_waits(&run, case));
         }
         let batch = if all { Some(self.lay_out_batch(&run, &phase.unwrap_or_default(), &tasks)?) } else { None };
         Ok(CheckedOutTasks { run, prompts: tasks, batch })
     }
 
-    /// Submits an answer and resumes the run. A rejected answer changes nothing.
+    /// Submits an answer and resumes the run; returns the case with the result. A rejected answer changes nothing.
     pub fn submit(
         &self,
         brought: &Submission<'_>,
         watch: &dyn RunListener,
         stop: &AtomicBool,
-    ) -> Result<RunResult, SessionError> {
-        let held = self.read_case(brought.run, brought.case)?;
-        let brought = &Submission { case: &held.case, ..*brought };
-        let open = self.open(&held, brought.case)?.clone();
+    ) -> Result<(String, RunResult), SessionError> {
+        let only = if brought.case.is_none() { Some(self.only_waiting(brought.run)?) } else { None };
+        let held = self.read_case(brought.run, brought.case.or(only.as_deref()).unwrap_or_default())?;
+        let case = held.case.as_str();
+        let open = self.open(&held, case)?.clone();
         let mut artifact = read(brought.answer)?;
         let (wrapped, inner) = agent::unwrapped(artifact);
         artifact = inner;
@@ -157,12 +152,11 @@ impl Session {
                 dispatches.number(open.id).map_err(|source| SessionError::Write { path: DISPATCHES.to_owned(), source })?;
             // `run --format json` shows the id of the journal.
             if id != number && id != open.id {
-                let message =
-                    format!("this answers the request {id}, and case `{}` waits for the answer to {number}", brought.case);
+                let message = format!("this answers the request {id}, and case `{case}` waits for the answer to {number}");
                 let help = format!(
                     "get the prompt of `{}` with: asterisk cursor --case-id {} --suite-id {}",
                     open.node,
-                    shell(brought.case),
+                    shell(case),
                     held.run
                 );
                 return Err(SessionError::bad_request("answer/stale", message, Some(help)));
@@ -170,11 +164,45 @@ impl Session {
         }
         agent::set_author(&mut artifact, brought.by);
         accept(&held.plan, &open, &artifact, MEND)?;
-        let given = submitted_answer(brought.case, &open, artifact, brought.by);
+        let given = submitted_answer(case, &open, artifact, brought.by);
         let run = held.run.clone();
         let result = self.go_on(&run, SubmittedWork { given: Some(given), reopened: None }, watch, stop)?;
         self.mark_answered(&run, open.id, &dispatches);
-        Ok(result)
+        Ok((held.case, result))
+    }
+
+    /// The case of a run that waits for an answer by hand, if it is the only one.
+    fn only_waiting(&self, run: &str) -> Result<String, SessionError> {
+        let store = self.handed_out()?;
+        let run = named(&store, run)?;
+        let manual = agent::manual_names(&self.setup.agents);
+        let mut waiting = Vec::new();
+        for (id, _) in store.case_names(&run)? {
+            let events: Vec<Event> = store.events(&run, &id)?.into_iter().map(|(_, event)| event).collect();
+            let waits = WalkState::fold(&events).waits().is_some_and(|open| manual.iter().any(|name| open.via == *name));
+            waiting.extend(waits.then_some(id));
+        }
+        match waiting.as_slice() {
+            [only] => Ok(only.clone()),
+            [] => Err(nothing_waits(&run, None)),
+            several => {
+                let message = format!("{} of the run {run} wait for an answer", counted(several.len(), "case", "cases"));
+                let help = format!("name the case that it answers with --case-id: one of {}", several.join(", "));
+                Err(SessionError::bad_request("input/which-case", message, Some(help)))
+            }
+        }
+    }
+
+    /// The store of runs whose steps wait for answers.
+    fn handed_out(&self) -> Result<Store, SessionError> {
+        Store::read_only(&self.setup.store).map_err(|error| match error {
+            StoreError::Missing(path) => {
+                let message = format!("no step waits for an answer: there is no store at {} yet", path.display());
+                let help = "start a run whose steps are answered by hand: asterisk run --via manual".to_owned();
+                SessionError::bad_request("store/missing", message, Some(help))
+            }
+            error => error.into(),
+        })
     }
 
     /// Submits a review of a case: as its pending answer, or, for a case that is over, by reopening it at its review node.
@@ -336,6 +364,16 @@ fn write_task(
         prompt,
         dir: below,
     })
+}
+
+fn nothing_waits(run: &str, case: Option<&str>) -> SessionError {
+    let message = case.map_or_else(
+        || format!("no case of the run {run} waits for an answer"),
+        |case| format!("case `{case}` of the run {run} does not wait for an answer"),
+    );
+    let help =
+        format!("asterisk status {run} shows its progress; to answer steps by hand, start with: asterisk run --via manual");
+    SessionError::bad_request("input/not-waiting", message, Some(help))
 }
 
 /// Parses the JSON of an answer.

@@ -147,9 +147,14 @@ fn ready(plan: &Plan, state: &WalkState) -> Vec<Name> {
 
 /// Turns a failure below `branch` into a `branch_error`, which does not fail the case.
 pub(super) fn collected(taken: &mut StepResult, branch: &Name) {
+    let complaints = taken.failure.as_ref().filter(|failure| failure.kind == FailureKind::Schema);
+    let complaints = complaints.and_then(|failure| failure.diagnostic.help.clone());
     for event in &mut taken.events {
         if let EventBody::WalkError { node, kind, message } = &event.what {
-            let (node, kind, message) = (node.clone(), kind.clone(), message.clone());
+            let (node, kind, mut message) = (node.clone(), kind.clone(), message.clone());
+            if let Some(complaints) = &complaints {
+                message = format!("{message}: {}", complaints.split_whitespace().collect::<Vec<_>>().join(" "));
+            }
             event.what = EventBody::BranchError { branch: branch.clone(), node, kind, message };
         }
     }

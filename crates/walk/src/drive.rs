@@ -8,7 +8,7 @@ use super::loop_detector;
 use super::name::Name;
 use super::params::CaseParams;
 use super::plan::Plan;
-use super::ready_set::{ReadySet, ReadyStep};
+use super::ready_set::{FailureCollectors, ReadySet, ReadyStep};
 use super::revisions::Revision;
 use super::state::{WalkState, WalkStatus};
 use super::step::StepResult;
@@ -67,7 +67,7 @@ impl Walker<'_> {
             let mut ready_set = ReadySet::default();
             match thermal::stop(walker.plan, state) {
                 Some(failure) => ready_set.push(ReadyStep::failed(walker.stopped(&case_name, state, failure))),
-                None => walker.ready(&who, state, None, &mut ready_set),
+                None => walker.ready(&who, state, FailureCollectors::default(), &mut ready_set),
             }
             if ready_set.len() == 0 {
                 state.status = WalkStatus::Running;
@@ -91,7 +91,7 @@ impl Walker<'_> {
                     waiting += 1;
                     return Ok(None);
                 }
-                if let Some(branch) = job.collects.filter(|_| taken.failure.is_some()) {
+                if let Some(branch) = taken.failure.as_ref().and_then(|failure| job.collects.of(failure)) {
                     collected(&mut taken, branch);
                 }
                 thermal::warn(walker.plan, spent_ms, &mut taken.events);
@@ -107,7 +107,7 @@ impl Walker<'_> {
                 let failure = match walker.commit(&events, taken.effects) {
                     Err(JournalError::Refused(why)) => {
                         let mut lost = walker.refused(&events, state, &why);
-                        if let Some(branch) = job.collects {
+                        if let Some(branch) = lost.failure.as_ref().and_then(|failure| job.collects.of(failure)) {
                             collected(&mut lost, branch);
                         }
                         upgrade(&mut lost, state);

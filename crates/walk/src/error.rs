@@ -76,6 +76,11 @@ impl Failure {
         Self { kind, diagnostic }
     }
 
+    /// Whether it is the answerer's: it gave no answer, or none that is valid. A script that throws is not.
+    pub fn is_unanswered(&self) -> bool {
+        self.diagnostic.code.starts_with("agent/") || self.kind == FailureKind::Schema
+    }
+
     /// A script's failure; exceeded limits become [`FailureKind::Limit`].
     pub fn script(diagnostic: Box<Diagnostic>) -> Self {
         let limit = matches!(diagnostic.known(), Some(Code::ScriptLimit | Code::ScriptDeadline));

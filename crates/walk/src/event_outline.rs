@@ -98,7 +98,9 @@ impl<'r> EventOutline<'r> {
             Some(EventKind::WalkError) => Self::WalkError(serde_json::from_str(json)?),
             Some(EventKind::WalkComplete) => Self::WalkComplete,
             Some(EventKind::EdgeEvaluate) => Self::EdgeEvaluate(UnreadDecision(json)),
-            Some(EventKind::WalkerSwitch | EventKind::Fork | EventKind::Verdict) => Self::Whole(serde_json::from_str(json)?),
+            Some(EventKind::WalkerSwitch | EventKind::Fork | EventKind::Verdict | EventKind::BranchError) => {
+                Self::Whole(serde_json::from_str(json)?)
+            }
             _ => Self::Other,
         })
     }

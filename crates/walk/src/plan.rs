@@ -1,6 +1,7 @@
 //! A linked pipeline: its references resolved to scripts, templates and queries.
 
 use super::content::Content;
+use super::error::Failure;
 use super::foreach_plan::ForeachPlan;
 use super::mask::Mask;
 use super::name::Name;
@@ -8,6 +9,7 @@ use super::path::nodes_of;
 use super::policy::{PolicyPlan, StepPolicy};
 use super::queries::Query;
 use super::root::RootPlan;
+use super::state::{WalkState, WalkStatus};
 use super::team_plan::{TeamMember, TeamPlan};
 use super::tool::ToolPlan;
 use super::verdict::VerdictPlan;
@@ -17,7 +19,7 @@ use asterisk_evidence::EvidenceReader;
 use asterisk_pipeline::{EdgeIx, NodeIx, Pipeline};
 use asterisk_prompt::Template;
 use asterisk_script::{ScriptFunction, View};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// A linked pipeline, immutable and shared by all walks that use it.
@@ -34,6 +36,8 @@ pub struct Plan {
     pub cluster: Option<ScriptFunction>,
     /// Summarises a case for the report.
     pub summary: Option<ScriptFunction>,
+    /// Returns the artifact of a node that walks this pipeline.
+    pub result: Option<ScriptFunction>,
     /// The current vars (the pipeline's, overlaid by configuration and `--set`).
     pub vars: Map<String, Value>,
     /// The same, for rules and for the record.
@@ -73,6 +77,8 @@ pub struct PlanNode {
     pub kind: Kind,
     /// The script that answers it when no other answerer does.
     pub responder: Option<ScriptFunction>,
+    /// The script that an answer passes before the schema.
+    pub accept: Option<ScriptFunction>,
     /// The script that turns its artifact into effects.
     pub effect: Option<ScriptFunction>,
     pub template: Option<Arc<Template>>,
@@ -187,6 +193,17 @@ impl Plan {
         let verdict = self.verdict.iter().flat_map(|verdict| &verdict.needs);
         of_nodes.chain(verdict).chain(team).any(|need| need.name == query)
             || self.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).any(|inner| inner.declares(query))
+    }
+
+    /// The artifact of a node that walked this pipeline: by its `result:`, else the last artifact of the walk.
+    pub fn result_of(&self, walk: &WalkState) -> Result<Value, Failure> {
+        let Some(function) = &self.result else {
+            return Ok(walk.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default());
+        };
+        let error = walk.error.as_ref().filter(|_| walk.status == WalkStatus::Error);
+        let error = error.map(|(kind, message)| json!({ "kind": kind, "message": message }));
+        let seen = json!({ "context": walk.context, "error": error, "node": walk.path.last() });
+        function.value(&[&View::of(&seen, &Kind::Any, "walk"), self.vars()]).map_err(Failure::script)
     }
 
     pub fn rule(&self, edge: EdgeIx) -> Option<&EdgeRule> {

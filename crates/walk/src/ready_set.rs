@@ -30,11 +30,26 @@ pub(super) struct ReadySet<'a> {
     at_once: usize,
 }
 
+/// The walks that the failure of a step is attributed to, instead of the case.
+#[derive(Clone, Copy, Default)]
+pub(super) struct FailureCollectors<'a> {
+    /// The branch that collects any failure.
+    any: Option<&'a Name>,
+    /// The subpipeline that collects the failure to answer a node.
+    unanswered: Option<&'a Name>,
+}
+
+impl<'a> FailureCollectors<'a> {
+    /// The path prefix of the walk that collects a failure; `None` if it is one of the case.
+    pub(super) fn of(&self, failure: &Failure) -> Option<&'a Name> {
+        self.unanswered.filter(|_| failure.is_unanswered()).or(self.any)
+    }
+}
+
 /// A step to be taken.
 pub(super) struct ReadyStep<'a> {
     act: StepAction<'a>,
-    /// The branch that a failure is attributed to instead of the case.
-    pub(super) collects: Option<&'a Name>,
+    pub(super) collects: FailureCollectors<'a>,
     /// Its span and those around it, outermost first; none without a subscriber.
     spans: Vec<Span>,
 }
@@ -44,7 +59,7 @@ enum StepAction<'a> {
     Fail(Mutex<Option<StepResult>>),
     Take(Stepper<'a>),
     Descend(Stepper<'a>, &'a Plan),
-    Finish(Stepper<'a>, &'a WalkState),
+    Finish(Stepper<'a>, &'a Plan, &'a WalkState),
     Split(Stepper<'a>, &'a ForeachPlan),
     Merge(Stepper<'a>, &'a ForeachPlan),
     Wave(Stepper<'a>),
@@ -53,12 +68,12 @@ enum StepAction<'a> {
 
 impl<'a> Walker<'a> {
     /// Collects the steps that can be taken now, of the walk itself or of its inner walks. `None` if the case has to wait for its
-    /// next phase. `collects`: the branch that a failure is attributed to.
+    /// next phase.
     pub(super) fn ready<'b>(
         self,
         who: &WalkOwner<'b>,
         state: &'b WalkState,
-        collects: Option<&'b Name>,
+        collects: FailureCollectors<'b>,
         ready_set: &mut ReadySet<'b>,
     ) where
         'a: 'b,
@@ -83,9 +98,16 @@ impl<'a> Walker<'a> {
                 (None, None) => StepAction::Take(step),
             },
             ([inner], Some(subpipeline)) if inner.origin.is_none() => {
-                if inner.status == WalkStatus::Done {
-                    StepAction::Finish(step, inner)
+                let over = match inner.status {
+                    WalkStatus::Done => true,
+                    WalkStatus::Error => subpipeline.result.is_some(),
+                    _ => false,
+                };
+                if over {
+                    StepAction::Finish(step, subpipeline, inner)
                 } else {
+                    let unanswered = subpipeline.result.as_ref().map(|_| &inner.place);
+                    let collects = FailureCollectors { unanswered: unanswered.or(collects.unanswered), ..collects };
                     let shadow =
                         self.shadow.and_then(|shadow| shadow.node(shadow.pipeline.node(&linked.name)?).subpipeline.as_deref());
                     // Phases apply to the cases' own walks.
@@ -126,7 +148,7 @@ impl<'a> Walker<'a> {
         self,
         who: &WalkOwner<'b>,
         open: &[&'b WalkState],
-        (foreach, collects): (Option<&'b ForeachPlan>, Option<&'b Name>),
+        (foreach, collects): (Option<&'b ForeachPlan>, FailureCollectors<'b>),
         ready_set: &mut ReadySet<'b>,
     ) where
         'a: 'b,
@@ -136,7 +158,7 @@ impl<'a> Walker<'a> {
         let behind = free().map(|branch| branch.ticks).min();
         for branch in open.iter().filter(|branch| Some(branch.ticks) == behind || branch.waits().is_some()) {
             let kept = foreach.is_some_and(|foreach| foreach.collect) || self.goes_on(branch);
-            let collects = if kept { Some(&branch.place) } else { collects };
+            let collects = if kept { FailureCollectors { any: Some(&branch.place), unanswered: None } } else { collects };
             let before = ready_set.len();
             self.ready(who, branch, collects, ready_set);
             // Nested branches alternate with their siblings.
@@ -154,7 +176,7 @@ impl<'a> Walker<'a> {
 impl ReadyStep<'_> {
     /// A step that records a failure.
     pub(super) fn failed(taken: StepResult) -> Self {
-        Self { act: StepAction::Fail(Mutex::new(Some(taken))), collects: None, spans: Vec::new() }
+        Self { act: StepAction::Fail(Mutex::new(Some(taken))), collects: FailureCollectors::default(), spans: Vec::new() }
     }
 
     fn stepper(&self) -> Option<&Stepper<'_>> {
@@ -162,7 +184,7 @@ impl ReadyStep<'_> {
             StepAction::Fail(_) => None,
             StepAction::Take(step)
             | StepAction::Descend(step, _)
-            | StepAction::Finish(step, _)
+            | StepAction::Finish(step, ..)
             | StepAction::Split(step, _)
             | StepAction::Merge(step, _)
             | StepAction::Wave(step)
@@ -178,7 +200,7 @@ impl ReadyStep<'_> {
             }
             StepAction::Take(step) => step.take(),
             StepAction::Descend(step, subpipeline) => step.descend(subpipeline),
-            StepAction::Finish(step, inner) => step.finish(inner),
+            StepAction::Finish(step, subpipeline, inner) => step.finish(subpipeline, inner),
             StepAction::Split(step, foreach) => step.split(foreach),
             StepAction::Merge(step, foreach) => step.merge(foreach),
             StepAction::Wave(step) => step.wave(),

@@ -275,6 +275,11 @@ impl<'a> Request<'a> {
         validate(self.plan, self.node, artifact)
     }
 
+    /// Validates an artifact, and returns it as accepted, if that differs.
+    pub(super) fn accepted(&self, artifact: &Value) -> Result<Option<Value>, Vec<String>> {
+        accepted(self.plan, self.node, artifact)
+    }
+
     /// The diagnostic of an artifact from `via` that violates the schema.
     pub fn schema_violation(&self, via: &str, errors: &[String]) -> Diagnostic {
         if let Some(advisor) = self.advisor() {
@@ -352,8 +357,34 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Validates an artifact by a node's schema and by what the domain knows, and returns the errors.
+/// Validates an artifact by a node's `accept:`, its schema and what the domain knows, and returns the errors.
 pub fn validate(plan: &Plan, node: NodeIx, artifact: &Value) -> Vec<String> {
+    accepted(plan, node, artifact).err().unwrap_or_default()
+}
+
+/// Validates an artifact, and returns it as accepted, if the node has an `accept:`.
+pub(super) fn accepted(plan: &Plan, node: NodeIx, artifact: &Value) -> Result<Option<Value>, Vec<String>> {
+    let normalised = match plan.node(node).accept.as_ref().filter(|_| artifact.is_object()) {
+        None => None,
+        Some(function) => {
+            let given = View::of(artifact, &Kind::Any, "artifact");
+            match function.value(&[&given, plan.vars()]).map_err(|error| vec![error.message.clone()])? {
+                Value::Array(complaints) => {
+                    return Err(complaints
+                        .iter()
+                        .map(|one| one.as_str().map_or_else(|| one.to_string(), str::to_owned))
+                        .collect());
+                }
+                normalised => Some(normalised),
+            }
+        }
+    };
+    let errors = schema_errors(plan, node, normalised.as_ref().unwrap_or(artifact));
+    if errors.is_empty() { Ok(normalised) } else { Err(errors) }
+}
+
+/// The errors of an artifact by its node's schema and by what the domain knows.
+fn schema_errors(plan: &Plan, node: NodeIx, artifact: &Value) -> Vec<String> {
     let node = plan.pipeline.at(node);
     let mut errors: Vec<String> =
         node.schema.iter().flat_map(|shape| shape.check(artifact)).map(|error| error.to_string()).collect();

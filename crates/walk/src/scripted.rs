@@ -7,7 +7,7 @@ use super::error::{Failure, FailureKind};
 use super::masks::Masks;
 use super::params::Params;
 use super::queries::Query;
-use super::request::{schema_violation, validate};
+use super::request::{accepted, schema_violation};
 use super::step_context::StepContext;
 use asterisk_diag::Diagnostic;
 use serde_json::Value;
@@ -41,10 +41,9 @@ impl ScriptedStep<'_> {
             return Err(Failure::answer(Box::new(Diagnostic::error("agent/no-responder", message))));
         };
         let artifact = responder.respond(&params.view, plan.vars()).map_err(Failure::answer)?;
-        let errors = validate(plan, node, &artifact);
-        if !errors.is_empty() {
-            return Err(Failure::new(FailureKind::Schema, schema_violation(plan, node, SCRIPT, &errors)));
-        }
+        let normalised = accepted(plan, node, &artifact)
+            .map_err(|errors| Failure::new(FailureKind::Schema, schema_violation(plan, node, SCRIPT, &errors)))?;
+        let artifact = normalised.unwrap_or(artifact);
         let mut reply = NodeAnswer::own(Arc::new(artifact), SCRIPT, true);
         masks.finish(masked.as_ref(), &mut reply)?;
         Ok(reply.artifact)

@@ -106,8 +106,10 @@ pub struct WalkState {
     pub confidence: Option<f64>,
     /// The walker of the last step, in a walk with a team.
     pub walker: Option<Name>,
-    /// Changes of walker so far.
+    /// Changes of walker so far; those of earlier walks of the same node, in a subpipeline.
     pub handoffs: i64,
+    /// The changes of walker within subpipelines, by their node.
+    pub handoffs_within: BTreeMap<Name, i64>,
     /// The symbolic ids bound by effects.
     pub bindings: BTreeMap<String, i64>,
     /// The latest artifact of each node visited.
@@ -170,6 +172,7 @@ impl Default for WalkState {
             confidence: None,
             walker: None,
             handoffs: 0,
+            handoffs_within: BTreeMap::new(),
             bindings: BTreeMap::new(),
             prior: BTreeMap::new(),
             verdict: None,
@@ -266,7 +269,7 @@ impl WalkState {
         let earlier = |(name, visits): (&Name, &usize)| Some((Name::from(name.strip_prefix(own.as_str())?), *visits));
         let mut inner = Self::with(self.loops.clone(), self.context.clone(), Vec::new());
         inner.place = compact_str::format_compact!("{path}/{node}/");
-        inner.started_at = self.started_at;
+        inner.handoffs = self.handoffs_within.get(node).copied().unwrap_or(0);
         inner.confidence = self.confidence;
         inner.bindings.clone_from(&self.bindings);
         inner.prior.clone_from(&self.prior);
@@ -281,6 +284,7 @@ impl WalkState {
     /// Merges a finished inner walk: its artifacts, visits and bindings.
     pub(super) fn after(&mut self, node: &Name, inner: Self) {
         let own = |name: &Name| compact_str::format_compact!("{node}/{name}");
+        self.handoffs_within.insert(node.clone(), inner.handoffs);
         for name in &inner.path {
             if let Some(artifact) = inner.prior.get(name) {
                 self.prior.insert(own(name), artifact.clone());

@@ -149,8 +149,8 @@ impl<'a> Stepper<'a> {
     }
 
     /// Finishes a step whose sub-pipeline is over.
-    pub(super) fn finish(&self, inner: &WalkState) -> StepResult {
-        self.close(|| Ok(inner.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default()))
+    pub(super) fn finish(&self, subpipeline: &Plan, inner: &WalkState) -> StepResult {
+        self.close(|| subpipeline.result_of(inner))
     }
 
     /// Finishes the step with a computed artifact, without a request.
@@ -443,10 +443,14 @@ impl<'a> Stepper<'a> {
             }
             Failure::answer(refusal.diagnostic)
         })?;
-        let errors = if reply.checked { request.validate(&reply.artifact) } else { Vec::new() };
-        if errors.is_empty() {
+        if !reply.checked {
             return Ok(reply);
         }
+        let errors = match request.accepted(&reply.artifact) {
+            Ok(None) => return Ok(reply),
+            Ok(Some(artifact)) => return Ok(NodeAnswer { artifact: Arc::new(artifact), ..reply }),
+            Err(errors) => errors,
+        };
         let via = reply.agent.as_ref().map_or(reply.by, |agent| &agent.via);
         Err(Failure::new(FailureKind::Schema, request.schema_violation(via, &errors)))
     }

@@ -165,6 +165,12 @@ impl RecordedWalk {
                         step.end = StepEnd::Over;
                     }
                 }
+                // A subpipeline that failed for want of an answer; a failed branch has no answer either way.
+                EventOutline::Whole(EventBody::BranchError { branch, kind, message, .. }) if !branch.ends_with("]/") => {
+                    if let Some(step) = steps.last_mut().filter(|last| last.path == row.path) {
+                        step.end = StepEnd::Failed { kind, message };
+                    }
+                }
                 EventOutline::WalkError(failure) => {
                     // The only event of a walk that failed before its step began.
                     if steps.last().is_none_or(|last| last.path != row.path) {

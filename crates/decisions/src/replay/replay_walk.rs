@@ -8,6 +8,7 @@ use crate::StepEnd;
 use crate::steps::forked;
 use asterisk_base::clock::chance;
 use asterisk_base::model::Hash;
+use asterisk_diag::Diagnostics;
 use asterisk_pipeline::NodeIx;
 use asterisk_script::View;
 use asterisk_session::SessionError;
@@ -205,7 +206,13 @@ impl ReplayWalk<'_> {
                     None
                 }
                 // Without an answer, the rules do not matter.
-                Some(_) => break,
+                Some(step) => {
+                    if let StepEnd::Failed { kind, message } = &step.end {
+                        (state.status, state.error) = (WalkStatus::Error, Some((kind.clone(), message.clone())));
+                        state.path.push(step.node.clone());
+                    }
+                    break;
+                }
                 None => self.recorded_visit(recorded_walk, node, &state),
             };
             let found = found.and_then(|(place, step, same)| Some((place, step, step.answer.as_ref()?, same)));
@@ -229,6 +236,15 @@ impl ReplayWalk<'_> {
                     let answers = self.answers.and_then(|maker| maker.subpipeline(node));
                     let again = ReplayWalk { plan: subpipeline, same, reuse, answers, inherited: Some(member), follow, ..*self };
                     let (ended, found) = again.walk(&within, state.within(name, &path), artifact, done, exact)?;
+                    let found = match found {
+                        // By `result:`, which also says what it means that a node was not answered.
+                        last if subpipeline.result.is_some() && (last.is_some() || ended.status == WalkStatus::Error) => {
+                            let made = subpipeline.result_of(&ended);
+                            let made = made.map_err(|failure| SessionError::Texts(Diagnostics::from(*failure.diagnostic)))?;
+                            Some(Content::new(View::of(&made, &self.plan.node(node).kind, "artifact")))
+                        }
+                        last => last,
+                    };
                     let Some(found) = found else {
                         state.status = ended.status;
                         break;

@@ -87,6 +87,7 @@ fn raw(reader: &mut YamlReader<'_>, fields: FormFields<'_>) -> RawPipeline {
             .map(|items| items.iter().filter_map(|item| edge::edge(reader, item)).collect())
             .unwrap_or_default(),
         report: fields.text("report"),
+        result: fields.text("result"),
         team: fields.present("team").and_then(|yaml| team::team(reader, yaml)),
         max_steps: team::max_steps(reader, fields),
         counters: fields.texts("counters"),

@@ -22,6 +22,7 @@ pub(super) fn node(reader: &mut YamlReader<'_>, yaml: &Yaml) -> Option<RawNode> 
         prompt: fields.text("prompt"),
         artifact: fields.text("artifact"),
         confidence: fields.text("confidence"),
+        accept: fields.text("accept"),
         effect: fields.text("effect"),
         script: fields.text("script"),
         subpipeline: if fields.value("foreach").is_some() { fields.text("do") } else { fields.text("pipeline") },
