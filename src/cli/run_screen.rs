@@ -228,7 +228,8 @@ fn walks(ui: &Ui, report: &RunReport, lines: &mut Vec<Painted>) {
         let edges: Vec<String> = case.turns.iter().map(|turn| turn.edge.clone()).collect();
         let status = case.error.as_ref().map_or_else(|| case.status.word().to_owned(), |error| error.kind.clone());
         let mut row = vec![name(case), status, compress(&case.path), compress(&edges)];
-        row.extend(looped.then(|| case_loops(case.loops.iter())));
+        let loops = case.loops.iter().map(|(name, count)| format!("{name} {count}"));
+        row.extend(looped.then(|| loops.collect::<Vec<_>>().join(", ")));
         table.row(row);
     }
     lines.push(table.text());

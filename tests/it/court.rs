@@ -4,6 +4,7 @@ use crate::harness::Project;
 use crate::server::{Server, private, says_json};
 use crate::shared::shared_json;
 use serde_json::{Map, Value, json};
+use std::fmt::Write;
 
 /// Whether the result has every key of the decision.
 fn agrees(found: &Value, decided: &Value) -> bool {
@@ -439,7 +440,7 @@ fn the_table_of_what_a_court_of_agents_is_worth() {
         let cells: Vec<String> = courts.iter().map(|court| format!("{:.2}", expected(first, *court).0)).collect();
         let pays = (0..=100).map(|percent| f64::from(percent) / 100.0).find(|court| expected(first, *court).0 > first + 1e-9);
         let answers = expected(first, pays.unwrap()).1;
-        table += &format!("| {first} | {} | {:.2} | {answers:.1} |\n", cells.join(" | "), pays.unwrap());
+        writeln!(table, "| {first} | {} | {:.2} | {answers:.1} |", cells.join(" | "), pays.unwrap()).unwrap();
     }
     let page = std::fs::read_to_string(crate::bundled::root().join("docs/court.md")).unwrap();
     assert!(page.contains(&table), "docs/court.md should have this table:\n{table}");

@@ -163,7 +163,7 @@ const EDITS: [(&str, &str); 8] = [
     ("candidate_repos.len() != 1", "candidate_repos.len() != 2"),
     ("if !artifact.skip_investigation || !walkers", "if artifact.skip_investigation || !walkers"),
     ("artifact.evidence_refs.len() > 0", "artifact.evidence_refs.len() > 2"),
-    ("if taken >= most {", "if taken > most {"),
+    ("if taken >= most || artifact.exhausted {", "if taken > most {"),
     ("artifact.decision != \"reassess\"", "artifact.decision == \"overturn\""),
     ("artifact.convergence_score < sufficient.value { return false; }", "artifact.convergence_score < 0.6 { return false; }"),
     ("context: #{ recall_candidate: artifact },", "context: #{ candidate: artifact.confidence },"),

@@ -3,8 +3,8 @@
 use crate::harness::{Project, repository, without_versions};
 use serde_json::{Value, json};
 
-/// The court here judges conclusions of the rules alone, without terms.
-const RULES_ALONE: (&str, &str) = ("--set", "term_strength=0");
+/// A court whose word counts, and that tries guesses, too.
+const COURT: &[&str] = &["--court", "--set", "court_floor=0.4", "--set", "court_may_amend=true"];
 
 /// The results of the cases of a launch, each with its `finding`, and the report.
 fn walked(project: &Project, args: &[&str]) -> (Vec<Value>, String) {
@@ -20,7 +20,7 @@ fn walked(project: &Project, args: &[&str]) -> (Vec<Value>, String) {
 }
 
 fn judged(project: &Project, launch: &str) -> (Vec<Value>, String) {
-    walked(project, &["--court", RULES_ALONE.0, RULES_ALONE.1, "--input", launch])
+    walked(project, &[COURT, &["--input", launch]].concat())
 }
 
 /// Of a case: what the court decided in the end, the defect type, how often it was sent back, and whether it ends with a brief.
@@ -46,13 +46,13 @@ fn example() -> (Project, Vec<Value>, String) {
 }
 
 #[test]
-fn the_example_shows_every_outcome() {
+fn the_example_shows_what_a_court_decides() {
     let (_, cases, report) = example();
     let expected = [
         ("890101", wanted("amend", "en001", 0, false)),
-        ("890102", wanted("mistrial", "pb001", 0, true)),
-        ("890201", wanted("mistrial", "pb001", 1, true)),
-        ("890202", wanted("acquit", "ti001", 0, true)),
+        ("890102", wanted("amend", "au001", 0, false)),
+        ("890201", wanted("none", "pb001", 0, false)),
+        ("890202", wanted("affirm", "pb001", 0, false)),
         ("890301", wanted("affirm", "pb001", 0, false)),
     ];
     let found: Vec<(&str, _)> = cases.iter().map(|case| (case["case"].as_str().unwrap(), outcome(case))).collect();
@@ -83,9 +83,10 @@ fn each_outcome_is_explained() {
 fn without_the_court_no_trial_is_reported() {
     let project = Project::new();
     let launch = repository().join("examples/court/launch.json");
-    let (cases, _) = walked(&project, &[RULES_ALONE.0, RULES_ALONE.1, "--input", launch.to_str().unwrap()]);
+    let (cases, _) = walked(&project, &["--input", launch.to_str().unwrap()]);
     for case in cases {
-        assert_eq!(outcome(&case), wanted("none", "pb001", 0, false), "{case}");
+        let (decision, defect, remands, _) = outcome(&case);
+        assert_eq!((decision.as_str(), defect.as_str(), remands), ("none", "pb001", 0), "{case}");
         assert!(case["finding"].get("sections").is_none(), "{case}");
     }
 }
@@ -94,7 +95,7 @@ fn without_the_court_no_trial_is_reported() {
 #[test]
 fn the_outcome_depends_on_the_evidence_not_on_the_wording() {
     let cases = [
-        // The error is a consequence; its cause is among the routine lines of the log.
+        // The error is a consequence; what caused it is among the routine lines of the log, which the rules hardly count.
         (
             "orders_test.go:31: create order 9: rpc error: code = Unknown desc = order not kept",
             "2026-03-02T01:00:00Z INFO orders: ledger: x509: certificate has expired",
@@ -103,7 +104,7 @@ fn the_outcome_depends_on_the_evidence_not_on_the_wording() {
         (
             "the profile page gave HTTP status 500 (internal server error)",
             "2026-03-02T01:00:00Z DEBUG cache: bind: address already in use",
-            wanted("amend", "en001", 0, false),
+            wanted("affirm", "en001", 0, true),
         ),
         // A missing rejection, and no evidence of anything else.
         (
@@ -116,15 +117,15 @@ fn the_outcome_depends_on_the_evidence_not_on_the_wording() {
             "2026-03-02T01:00:00Z INFO totals: 3 rows",
             wanted("affirm", "pb001", 0, false),
         ),
-        // Two values that differ are too little for the court: the guess below its floor stays one, and waits for a person.
-        ("tests/test_tax.py:12: in test_tax\nE   assert 6 == 7", "", wanted("none", "pb001", 0, true)),
-        // A crash and a missing setting: the log is read again, and weighs the same.
+        // Two values that differ: neither side is clearly ahead, and the guess waits for a person.
+        ("tests/test_tax.py:12: in test_tax\nE   assert 6 == 7", "", wanted("mistrial", "pb001", 0, true)),
+        // A crash in the product is too certain to be tried.
         (
             "panic: runtime error: index out of range [5] with length 5\n\ngoroutine 7 [running]:\n\
              acme.test/mixer.(*Mixer).Level(...)\n\t/work/mixer/mixer.go:44\n\
              acme.test/mixer.TestLevel(0xc000103380)\n\t/work/mixer/mixer_test.go:20 +0x9c",
             "2026-03-02T01:00:00Z DEBUG mixer: configuration key mixer.gain missing, using 1",
-            wanted("mistrial", "pb001", 1, true),
+            wanted("none", "pb001", 0, false),
         ),
         // A refusal that did not come, and something left over from before, which explains it as well.
         (
@@ -132,12 +133,12 @@ fn the_outcome_depends_on_the_evidence_not_on_the_wording() {
             "2026-03-02T01:00:00Z INFO seed: conflict: code A7 already exists",
             wanted("mistrial", "pb001", 0, true),
         ),
-        // Nothing but a consequence, in a test's own frame.
-        ("wallet_test.go:5: pay: rpc error: code = DataLoss desc = pay", "", wanted("acquit", "ti001", 0, true)),
+        // Nothing but a consequence, in a test's own frame: nothing speaks for anything else.
+        ("wallet_test.go:5: pay: rpc error: code = DataLoss desc = pay", "", wanted("affirm", "pb001", 0, false)),
         (
             "wire_test.go:7: virement 7: rpc error: code = Internal desc = virement 7",
             "2026-03-02T01:00:00Z INFO profile: asked for C-7",
-            wanted("acquit", "ti001", 0, true),
+            wanted("affirm", "pb001", 0, false),
         ),
     ];
     let failures: Vec<Value> = cases

@@ -164,9 +164,9 @@ fn expect_ours(conn: &Connection, path: &Path) -> Result<(), StoreError> {
         return Err(StoreError::NotAStore(path.to_path_buf()));
     }
     // Pages are written whole. SQLite fills up a last page that was cut off.
-    let page: u64 = conn.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(|error| unusable(error, path))?;
+    let page: i64 = conn.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(|error| unusable(error, path))?;
     let length = std::fs::metadata(path).map_err(|error| StoreError::io(path, error))?.len();
-    if length % page.max(1) == 0 { Ok(()) } else { Err(StoreError::Damaged("the file ends within a page".into())) }
+    if length % page.unsigned_abs().max(1) == 0 { Ok(()) } else { Err(StoreError::Damaged("the file ends within a page".into())) }
 }
 
 /// Maps the error of the first access to a file.

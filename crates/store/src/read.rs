@@ -6,11 +6,11 @@ use super::open::Store;
 use super::packing::Unreadable;
 use super::recorded::recorded;
 use super::runs::run_row;
-use super::step::sum;
+use super::step::{sum, walk_status};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::Hash;
 use asterisk_walk::{Event, EventKind, EventOutline};
-use rusqlite::{Connection, Params, Row, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -155,7 +155,19 @@ fn all(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<(i64, Ev
 impl Store {
     /// The events of a case of a run with their numbers, in order; `None` if the run does not have this case.
     pub fn events(&self, run: &str, case: &str) -> Result<Vec<(i64, Event)>, StoreError> {
-        self.read(|conn| all(conn, OF_CASE, params![run_row(conn, run)?, case]))
+        self.read(|conn| {
+            let run = run_row(conn, run)?;
+            // Read first: another process may go on with the walk in between.
+            let sql = "SELECT status FROM run_cases WHERE run = ?1 AND item = ?2";
+            let ended: Option<String> = conn.prepare_cached(sql)?.query_row(params![run, case], |row| row.get(0)).optional()?;
+            let events = all(conn, OF_CASE, params![run, case])?;
+            // A row that a damaged index no longer leads to.
+            let over = ended.filter(|ended| ["done", "error"].contains(&ended.as_str()));
+            if over.is_some_and(|ended| !events.iter().any(|(_, event)| walk_status(event) == Some(ended.as_str()))) {
+                return Err(StoreError::Damaged(format!("the last events of case `{case}` are missing")));
+            }
+            Ok(events)
+        })
     }
 
     /// Every event of a run, its own and those of all its cases, with their numbers, in order.
@@ -385,6 +397,12 @@ mod tests {
         }
         let fixture = changed(&|fixture| set(fixture, "body", "CAST(substr(body, 1, length(body) - 1) AS BLOB)"));
         assert!(fixture.store.events("r", "c1").is_err_and(|error| error.is_damage()), "cut off");
+        // A walk that is over ends with the event that says so.
+        let fixture = changed(&|fixture| {
+            let sql = "UPDATE run_cases SET status = 'done' WHERE item = 'c1'";
+            fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(sql, [])?)).unwrap();
+        });
+        assert!(fixture.store.events("r", "c1").is_err_and(|error| error.is_damage()), "its end is missing");
         // From a store that was written before sums existed.
         let fixture = changed(&|fixture| set(fixture, "sum", "NULL"));
         assert_eq!(fixture.store.events("r", "c1").unwrap().len(), 4);

@@ -63,7 +63,7 @@ impl StoredCommit {
             };
             several |= case.is_some() && step.effect_case.is_some_and(|other| Some(other) != case);
             step.effect_case = step.effect_case.or(case);
-            if let (Some(case), Some(status)) = (case, status(&event)) {
+            if let (Some(case), Some(status)) = (case, walk_status(&event)) {
                 step.statuses.retain(|(other, _)| *other != case);
                 step.statuses.push((case, status));
             }
@@ -154,7 +154,7 @@ pub(super) fn insert_blob(conn: &Connection, hash: &Hash, text: &str) -> Result<
 
 /// The status that an event gives the walk of its case. Events of sub-walks and branches, whose paths have several parts, count only if
 /// they are failures.
-fn status(event: &Event) -> Option<&'static str> {
+pub(super) fn walk_status(event: &Event) -> Option<&'static str> {
     match event.what {
         EventBody::WalkError { .. } => Some("error"),
         EventBody::Reopened { .. } => Some("running"),
