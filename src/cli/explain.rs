@@ -9,6 +9,8 @@ use asterisk_decisions::{
     root, root_page, save_as_test, verdict, verdict_page,
 };
 use asterisk_session::{Prompt, SessionError};
+use asterisk_walk::EventKind;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -25,6 +27,7 @@ use std::path::PathBuf;
                         asterisk explain 20260214-212109-ab12cd --case 880501 --with 880502\n  \
                         asterisk explain latest --case 880501 --step F0 --blame\n  \
                         asterisk explain latest --case 880501 --step F5 --prompt\n  \
+                        asterisk explain latest --events=transition,walker_switch\n  \
                         asterisk explain latest --case 880501 --step 1 --save-as-test recall_test.rhai")]
 pub(super) struct ExplainArgs {
     #[command(flatten)]
@@ -61,6 +64,11 @@ pub(super) struct ExplainArgs {
     #[arg(long, value_name = "FILE", num_args = 0..=1, group = "view")]
     #[expect(clippy::option_option, reason = "the flag may stand alone")]
     save_as_test: Option<Option<PathBuf>>,
+    /// Print the recorded events of the run or the case instead, as lines of JSON: all, or those of these types.
+    #[arg(long, value_name = "TYPE", num_args = 0.., require_equals = true, value_delimiter = ',', group = "view",
+          conflicts_with_all = ["step", "format"], value_parser = PossibleValuesParser::new(EventKind::ALL.map(EventKind::name)),
+          hide_possible_values = true)]
+    events: Option<Vec<String>>,
     /// Output format.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: PageFormat,
@@ -93,6 +101,12 @@ pub(super) fn versioned<T: Serialize>(data: T) -> impl Serialize {
 pub(super) fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Exit, SessionError> {
     let ui = &global.printer(if args.format == PageFormat::Json { OutputFormat::Json } else { OutputFormat::Pretty });
     let session = global.session(&ProjectArgs::default(), None)?;
+    if let Some(types) = &args.events {
+        let record = session.record()?;
+        let run = record.run(&args.run.run)?;
+        record.event_lines(&run, args.case.as_deref(), types, |line| ui.json_line(line))?;
+        return Ok(Exit::Ok);
+    }
     let query = StepQuery { run: args.run.run.clone(), case: args.case.clone(), step: args.step.clone() };
     if let Some(file) = &args.save_as_test {
         let saved = save_as_test(&session, &query, file.as_deref())?;

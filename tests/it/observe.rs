@@ -260,3 +260,27 @@ fn a_resumed_run_is_narrated_from_where_it_resumes() {
     let ran = project.asterisk(&["run", "--resume", "latest", "--observe", "narration"]).exits(0);
     assert_eq!(ran.stderr, "", "a finished run is not narrated");
 }
+
+/// The log, the observer and the query by type say the same of an event, the walker of its step included, also within sub-pipelines.
+#[test]
+fn events_name_their_walkers_and_are_found_by_type() {
+    let project = project();
+    let ran = observed(&project, &["--team", "light", "--observe", "jsonl=seen.jsonl", "--format", "json"]).exits(4);
+    let log = events(&project, &format!(".asterisk/investigations/{}/events.jsonl", ran.json()["run"].as_str().unwrap()));
+    let seen = events(&project, "seen.jsonl");
+    let without = |mut event: Value| {
+        event.as_object_mut().unwrap().remove("seq");
+        event
+    };
+    assert_eq!(log.iter().cloned().map(without).collect::<Vec<_>>(), seen);
+    let of_walks = |event: &&Value| event["path"] != "";
+    assert!(log.iter().filter(of_walks).all(|event| event["walker"].is_string()), "{log:#?}");
+    assert!(log.iter().any(|event| event["path"].as_str().unwrap().contains("/court/")));
+    let types = ["walker_switch", "walk_complete"];
+    let found = project.asterisk(&["explain", "--events=walker_switch,walk_complete"]).exits(0).json_lines();
+    let wanted: Vec<Value> = log.iter().filter(|event| types.contains(&event["type"].as_str().unwrap())).cloned().collect();
+    assert!(!found.is_empty() && found.iter().all(|event| event["node"].is_string()));
+    assert_eq!(found, wanted);
+    let of_case = project.asterisk(&["explain", "--events", "--case", "plain"]).exits(0).json_lines();
+    assert_eq!(of_case, log.iter().filter(|event| event["case"] == "plain").cloned().collect::<Vec<_>>());
+}

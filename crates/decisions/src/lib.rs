@@ -51,7 +51,6 @@ mod trusted;
 mod verdict;
 mod verdict_coverage;
 mod verdict_page;
-mod walker_assignments;
 
 pub use blame::{CaseBlame, CodeLine, StepBlame, blame};
 pub use blame_page::blame_page;

@@ -1,10 +1,11 @@
 //! Assembles the steps of walks from recorded events.
 
-use super::walker_assignments::{StepWalker, WalkerAssignments};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::Hash;
 use asterisk_store::StoreError;
-use asterisk_walk::{Branch, BranchKind, ConsideredEdge, Content, Event, EventBody, FIRST, Name, Reason};
+use asterisk_walk::{
+    Branch, BranchKind, ConsideredEdge, Content, Event, EventBody, FIRST, Name, Reason, StepWalker, WalkerAssignments,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};

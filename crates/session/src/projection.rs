@@ -9,7 +9,7 @@ use asterisk_diag::{Diagnostic, Severity};
 use asterisk_files::OutDir;
 use asterisk_pipeline::PipelineNode;
 use asterisk_store::Store;
-use asterisk_walk::{BRANCH, Event, EventBody, FIRST, Name, Plan};
+use asterisk_walk::{BRANCH, Event, EventBody, EventLines, FIRST, Name, Plan};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
@@ -77,8 +77,9 @@ impl Session {
         let mut unread = Ok(());
         let written = dir.write_with("events.jsonl", |log| {
             let mut broken = Ok(());
+            let mut lines = EventLines::new(&result.run);
             unread = store.each_event(&result.run, |seq, event| {
-                broken = writeln!(log, "{}", envelope(json!({ "seq": seq, "run": result.run }), &event));
+                broken = writeln!(log, "{}", lines.line(Some(seq), &event));
                 if broken.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
             // An incomplete file does not replace one that may be complete.
@@ -293,14 +294,6 @@ impl<'a> CaseFile<'a> {
             history: case.state.history.iter().map(entry).collect(),
         }
     }
-}
-
-/// An event with its envelope, as a JSON object.
-fn envelope(mut line: Value, event: &Event) -> Value {
-    if let (Value::Object(line), Ok(Value::Object(event))) = (&mut line, serde_json::to_value(event)) {
-        line.extend(event);
-    }
-    line
 }
 
 pub(super) fn pretty(json: &str) -> String {

@@ -8,7 +8,9 @@ use asterisk_files::OutDir;
 use asterisk_project::{AnswererNames, LinkSettings, Project, ProjectManifest};
 use asterisk_script::probe::Probes;
 use asterisk_store::{Durability, Store, StoreError};
-use asterisk_walk::TextChange;
+use asterisk_walk::{EventLines, TextChange};
+use serde_json::Value;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// The record of past runs, for reading.
@@ -105,6 +107,28 @@ impl Record {
         let run = named(&self.store, names)?;
         self.store.run(&run)?;
         Ok(run)
+    }
+
+    /// Passes the events of a run to `visit`, in order, as lines of its event log: of all cases or one, of all types or these.
+    pub fn event_lines(
+        &self,
+        run: &str,
+        case: Option<&str>,
+        types: &[String],
+        mut visit: impl FnMut(&Value),
+    ) -> Result<(), SessionError> {
+        let case = case.map(|case| self.case(run, case)).transpose()?;
+        let mut lines = EventLines::new(run);
+        self.store.each_event(run, |seq, event| {
+            if case.as_deref().is_none_or(|case| *event.case == *case) {
+                let line = lines.line(Some(seq), &event);
+                if types.is_empty() || types.iter().any(|name| line["type"] == name.as_str()) {
+                    visit(&line);
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
     }
 
     /// The revisions of a run's texts, in order.

@@ -64,6 +64,8 @@ pub enum EventBody {
     },
     /// The next step has another walker than the step before, or is the first of a team.
     WalkerSwitch {
+        /// The node of the step.
+        node: Name,
         /// The walker of the step before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<Name>,

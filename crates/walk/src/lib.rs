@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! name, sourced, path, error, outcome, content, bounds, because, cluster, fields, views  basic types
-//! agent, branch, event_kind, event, event_outline, journal, queries, memory  the record, and the ports to it
+//! agent, branch, event_kind, event, walker_assignments, event_lines, event_outline, journal, queries, memory  the record, and the ports to it
 //! mask, team_plan, foreach_plan, tool, gate, policy, verdict, root, plan, node_view  a linked pipeline
 //! visit, open_request, attempt, state, fork, foreach, revisions, loop_detector, thermal, budget  the state of a walk
 //! step_context, policy_params, params, bare_prompt  inputs of scripts, templates and answerers
@@ -35,6 +35,7 @@ mod drive;
 mod error;
 mod event;
 mod event_kind;
+mod event_lines;
 mod event_outline;
 mod fields;
 mod foreach;
@@ -83,6 +84,7 @@ mod verdict;
 mod views;
 mod visit;
 mod walker;
+mod walker_assignments;
 
 pub use agent::{Agent, TokenUsage};
 pub use answer::{AfterRefusal, NodeAnswer, Refusal, WALK};
@@ -98,6 +100,7 @@ pub use drive::WalkEnd;
 pub use error::{Failure, FailureKind};
 pub use event::{ConsideredEdge, Event, EventBody, FIRST, ReloadCause, TextChange};
 pub use event_kind::EventKind;
+pub use event_lines::EventLines;
 pub use event_outline::{EnterOutline, ErrorOutline, EventOutline, ExitOutline, TransitionOutline, UnreadDecision};
 pub use fields::{
     DocumentedField, EVIDENCE, FINDING, FieldGroup, FieldType, GROUPS, KnownWords, ProjectWords, ROOT, STATE, VERDICT, group_kind,
@@ -140,6 +143,7 @@ pub use verdict::{
 pub use views::{recorded_state, walker_view};
 pub use visit::Visit;
 pub use walker::Walker;
+pub use walker_assignments::{StepWalker, WalkerAssignments};
 
 #[cfg(test)]
 #[global_allocator]

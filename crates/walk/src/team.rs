@@ -52,8 +52,13 @@ impl TeamPlan {
             }
         };
         let needs = (!needs.is_empty()).then(|| Content::new(found));
-        let switch =
-            EventBody::WalkerSwitch { from: walk.walker.clone(), to: member.name.clone(), because: because.into(), needs };
+        let switch = EventBody::WalkerSwitch {
+            node: plan.node(node).name.clone(),
+            from: walk.walker.clone(),
+            to: member.name.clone(),
+            because: because.into(),
+            needs,
+        };
         Ok((member, Some(switch)))
     }
 

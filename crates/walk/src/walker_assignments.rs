@@ -1,6 +1,7 @@
 //! The walkers of recorded steps, and the reasons of changes.
 
-use asterisk_walk::{Name, Reason, place_of};
+use super::name::{Name, Reason};
+use super::path::place_of;
 use std::collections::HashMap;
 
 /// The walker of a step.
@@ -13,19 +14,22 @@ pub struct StepWalker {
 
 /// The current walkers, folded from events.
 #[derive(Debug, Default)]
-pub(super) struct WalkerAssignments {
+pub struct WalkerAssignments {
     /// By case and path prefix: the walker, the path of the step that it changed at, and the reason.
     last: HashMap<(Name, Name), (Name, Name, Reason)>,
 }
 
 impl WalkerAssignments {
     /// Sets the walker from a step on.
-    pub(super) fn switch(&mut self, case: &Name, path: &Name, to: Name, because: Reason) {
+    pub fn switch(&mut self, case: &Name, path: &Name, to: Name, because: Reason) {
         self.last.insert((case.clone(), place_of(path).into()), (path.clone(), to, because));
     }
 
     /// The walker of a step. An inner walk without a team has the walker of the enclosing step.
-    pub(super) fn at(&self, case: &Name, path: &Name) -> Option<StepWalker> {
+    pub fn at(&self, case: &Name, path: &Name) -> Option<StepWalker> {
+        if self.last.is_empty() {
+            return None;
+        }
         let mut inside = place_of(path);
         loop {
             if let Some((since, name, because)) = self.last.get(&(case.clone(), inside.into())) {
