@@ -487,3 +487,26 @@ fn an_invalid_team_of_the_command_line_is_reported_with_its_location() {
     let linted = project.asterisk(&["lint", "scripts/data", "scripts/schedulers"]).exits(1).text();
     insta::assert_snapshot!("given", [unknown, wrong, capped, linted].join("\n"));
 }
+
+/// Without one of the bundled masks, cases end otherwise (`workspace.rs` has the one that brings the checkouts).
+#[test]
+fn each_bundled_mask_changes_what_becomes_of_cases() {
+    let nights = |unmasked: &str| {
+        let project = Project::with(&[
+            ("asterisk.yaml", "pipelines: pipelines\n"),
+            ("pipelines/rca.yaml", &format!("extends: rca\nnodes:\n  - {{ name: {unmasked}, masks: [] }}\n")),
+        ]);
+        let run = || project.asterisk(&["run", "--format", "json"]).ok().json()["cases"].as_array().unwrap().clone();
+        let first = run();
+        // What the judgment looks up.
+        project.asterisk(&["review", "880501", "approve"]).exits(0);
+        (first, run())
+    };
+    let count = |cases: &[Value], edge: &str| cases.iter().filter(|case| strings(&case["edges"]).contains(&edge)).count();
+    // A node without masks in any case.
+    let (first, second) = nights("triage");
+    assert!(count(&first, "H15") > 2 && count(&second, "H1") > 10 && count(&second, "H12") > 5);
+    assert_eq!(count(&nights("correlate").0, "H15"), 0, "no duplicate is found");
+    assert_eq!(count(&nights("recall").1, "H1"), 0, "no cause is recalled");
+    assert_eq!(count(&nights("review").1, "H12"), 0, "nothing is approved");
+}
