@@ -1,6 +1,7 @@
 //! Teams: the walker of each step, its record, and custom schedulers and masks.
 
 use crate::harness::{Project, repository, strings};
+use crate::server::{Server, private, says_json};
 use crate::shared::shared_json;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -509,4 +510,40 @@ fn each_bundled_mask_changes_what_becomes_of_cases() {
     assert_eq!(count(&nights("correlate").0, "H15"), 0, "no duplicate is found");
     assert_eq!(count(&nights("recall").1, "H1"), 0, "no cause is recalled");
     assert_eq!(count(&nights("review").1, "H12"), 0, "nothing is approved");
+}
+
+/// A walker that has used up its budget for a case leaves the other steps to the others; alone, it goes on.
+#[test]
+fn a_walkers_budget_hands_the_case_on() {
+    let server = Server::answering(|_| {
+        says_json(&json!({
+            "choices": [{ "message": { "role": "assistant", "content": "{}" } }],
+            "usage": { "prompt_tokens": 10, "completion_tokens": 10 },
+        }))
+    });
+    let settings = "agents:\n  model: { kind: http, url: 'URL/v1', model: tiny, secret: { file: key } }\n";
+    let walked = |walkers: &Value| {
+        let pipeline = json!({
+            "pipeline": "three", "start": "a", "done": "_done", "nodes": [{ "name": "a" }, { "name": "b" }, { "name": "c" }],
+            "edges": [
+                { "id": "E1", "from": "a", "to": "b" }, { "id": "E2", "from": "b", "to": "c" }, { "id": "E3", "from": "c", "to": "_done" },
+            ],
+            "team": { "walkers": walkers, "scheduler": "schedulers/single.rhai" },
+        });
+        let project =
+            Project::with(&[("asterisk.yaml", &settings.replace("URL", &server.url)), ("t.yaml", &pipeline.to_string())]);
+        private(&project.file("key", "sk-very-secret-42\n"), 0o600);
+        project.asterisk(&["run", "t.yaml", "--input", "none"]).exits(0);
+        let events = events(&project);
+        let entered = events.iter().filter(|event| event["type"] == "node_enter");
+        let walkers: Vec<String> = entered.map(|event| event["walker"].as_str().unwrap().to_owned()).collect();
+        let switch = events.iter().rfind(|event| event["type"] == "walker_switch").unwrap();
+        (walkers, switch["because"].as_str().unwrap().to_owned())
+    };
+    let cheap = json!({ "name": "Cheap", "via": ["model"], "budget": 40 });
+    let good = json!({ "name": "Good", "via": ["model"] });
+    let (walkers, because) = walked(&json!([cheap, good]));
+    assert_eq!(walkers, ["Cheap", "Cheap", "Good"]);
+    assert!(because.ends_with(", Cheap has used up its 40 tokens"), "{because}");
+    assert_eq!(walked(&json!([cheap])).0, ["Cheap", "Cheap", "Cheap"]);
 }

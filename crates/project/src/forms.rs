@@ -475,6 +475,11 @@ pub(super) const WALKER: Form = Form {
         ),
         FormKey::new("timeout", SECONDS, "Its time for an answer, in seconds; by default that of its element's speed."),
         FormKey::new(
+            "budget",
+            ValueForm::Whole(1, 1_000_000_000),
+            "The tokens that it may use for a case; from then on, steps of the case are for the other walkers.",
+        ),
+        FormKey::new(
             "masks",
             ValueForm::List(&ValueForm::Text),
             "The masks (`masks/NAME.rhai`) it adds to the nodes they apply to.",

@@ -160,6 +160,7 @@ pub(super) fn anonymous() -> TeamMember {
         via: Vec::new(),
         timeout: None,
         model: None,
+        budget: None,
     }
 }
 
@@ -204,6 +205,7 @@ fn member(persona: &Value, data: &DataFiles, masks: Vec<Arc<asterisk_walk::Mask>
         via: persona["via"].as_array().into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect(),
         timeout: of_speed("timeout").as_f64(),
         model: of_speed("model").as_str().map(Into::into),
+        budget: persona["budget"].as_u64(),
     }
 }
 

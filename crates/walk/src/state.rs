@@ -130,6 +130,8 @@ pub struct WalkState {
     pub answers: u64,
     /// The token usage of answers, those of inner walks included.
     pub tokens: TokenUsage,
+    /// The tokens of each walker, in a walk with a team.
+    pub spent: BTreeMap<Name, u64>,
     /// The external requests of the step in progress, in order; see [`WalkState::waits`].
     pub open_requests: Vec<OpenRequest>,
     /// The attempts at the step in progress that did not pass.
@@ -183,6 +185,7 @@ impl Default for WalkState {
             spent_ms: 0,
             answers: 0,
             tokens: TokenUsage::default(),
+            spent: BTreeMap::new(),
             open_requests: Vec::new(),
             attempts: Vec::new(),
             answered: None,
@@ -305,6 +308,9 @@ impl WalkState {
             && let Some(tokens) = event.what.agent().and_then(|agent| agent.tokens.as_ref())
         {
             self.tokens.add(tokens);
+            if let Some(walker) = &self.walker {
+                *self.spent.entry(walker.clone()).or_default() += tokens.total();
+            }
         }
         self.ticks += u64::from(is_one_of_a_commit(&event.what));
         if let EventBody::BranchError { branch, kind, message, .. } = &event.what

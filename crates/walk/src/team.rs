@@ -35,7 +35,7 @@ impl TeamPlan {
                 ("node", place.clone()),
                 ("prior", before.map_or_else(View::null, |member| member.scheduler_view.clone())),
                 ("state", state),
-                ("walkers", self.walkers.clone()),
+                ("walkers", self.affordable(walk)),
                 ("zone", zone.clone()),
             ],
         );
@@ -44,13 +44,16 @@ impl TeamPlan {
         if walk.walker.as_deref() == Some(&*member.name) {
             return Ok((member, None));
         }
-        let because = match &self.because {
+        let mut because = match &self.because {
             Some(because) => because.because(&ctx, &View::from(&*name)).map_err(Failure::script)?,
             None => {
                 let names: Vec<&str> = self.members.iter().map(|member| &*member.name).collect();
                 format!("{} chose among {}", self.select.key(), names.join(", "))
             }
         };
+        if let Some(spent) = before.filter(|member| member.is_spent(walk)) {
+            because = format!("{because}, {} has used up its {} tokens", spent.name, spent.budget.unwrap_or_default());
+        }
         let needs = (!needs.is_empty()).then(|| Content::new(found));
         let switch = EventBody::WalkerSwitch {
             node: plan.node(node).name.clone(),
@@ -62,6 +65,15 @@ impl TeamPlan {
         Ok((member, Some(switch)))
     }
 
+    /// The walkers that a scheduler may choose: those with some of their budget left, or all if there are none.
+    fn affordable(&self, walk: &WalkState) -> View {
+        let left: Vec<&TeamMember> = self.members.iter().filter(|member| !member.is_spent(walk)).collect();
+        if left.is_empty() || left.len() == self.members.len() {
+            return self.walkers.clone();
+        }
+        View::list("ctx.walkers", left.into_iter().map(|member| member.scheduler_view.clone()))
+    }
+
     fn stranger(&self, name: &str) -> Failure {
         let message = format!("`{}` chose `{name}`, which is not in the team", self.select.key());
         let names: Vec<&str> = self.members.iter().map(|member| &*member.name).collect();
@@ -71,5 +83,12 @@ impl TeamPlan {
             diagnostic = diagnostic.label(&source, span, "chosen here");
         }
         Failure::new(FailureKind::RuleError, diagnostic)
+    }
+}
+
+impl TeamMember {
+    /// Whether it has used up its budget for the case.
+    fn is_spent(&self, walk: &WalkState) -> bool {
+        self.budget.is_some_and(|budget| walk.spent.get(&self.name).is_some_and(|spent| *spent >= budget))
     }
 }

@@ -42,6 +42,8 @@ pub struct TeamMember {
     pub timeout: Option<f64>,
     /// The name that its answerers know its model by, if any.
     pub model: Option<Name>,
+    /// The tokens that it may use for a case.
+    pub budget: Option<u64>,
 }
 
 impl TeamPlan {
