@@ -491,7 +491,7 @@ fn an_invalid_team_of_the_command_line_is_reported_with_its_location() {
 
 /// Without one of the bundled masks, cases end otherwise (`workspace.rs` has the one that brings the checkouts).
 #[test]
-fn each_bundled_mask_changes_what_becomes_of_cases() {
+fn each_bundled_mask_changes_the_outcome_of_cases() {
     let nights = |unmasked: &str| {
         let project = Project::with(&[
             ("asterisk.yaml", "pipelines: pipelines\n"),
