@@ -47,7 +47,7 @@ fn a_repeated_launch_adds_little_and_clean_keeps_only_knowledge() {
     let again = [0; 4].map(|_| grown.run(&[]));
     // The first has all texts of the project with it; what recall finds settles in the next two. The store grows in pages.
     assert!(first < 13_500, "{first} bytes a decision");
-    assert!(again.iter().all(|bytes| *bytes < 2_100), "{again:?}");
+    assert!(again.iter().all(|bytes| *bytes < 2_300), "{again:?}");
     assert!(again[2..].iter().all(|bytes| *bytes < 1_400), "{again:?}");
     let known = grown.known();
     let kept = grown.clean("1");
