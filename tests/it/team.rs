@@ -523,8 +523,9 @@ fn a_walkers_budget_hands_the_case_on() {
     });
     let settings = "agents:\n  model: { kind: http, url: 'URL/v1', model: tiny, secret: { file: key } }\n";
     let walked = |walkers: &Value| {
+        let node = |name: &str| json!({ "name": name, "family": "echo" });
         let pipeline = json!({
-            "pipeline": "three", "start": "a", "done": "_done", "nodes": [{ "name": "a" }, { "name": "b" }, { "name": "c" }],
+            "pipeline": "three", "start": "a", "done": "_done", "nodes": [node("a"), node("b"), node("c")],
             "edges": [
                 { "id": "E1", "from": "a", "to": "b" }, { "id": "E2", "from": "b", "to": "c" }, { "id": "E3", "from": "c", "to": "_done" },
             ],

@@ -58,11 +58,6 @@ fn a_recent_change_of_the_failing_line_is_cited() {
     assert!(found(" pkg/invoice/total.go:4 Sum from the end"), "{refs:?}");
     assert!(found(" pkg/invoice/total.go:3 func sum_of_items(items []int) int {"), "{refs:?}");
     assert!(!refs.iter().any(|item| item.contains("Mend it")), "changes after the launch are not causes: {refs:?}");
-    // Without the mask that brings the checkouts, nothing of them is cited.
-    project.file("asterisk.yaml", format!("pipelines: pipelines\n{SETTINGS}"));
-    project.file("pipelines/rca.yaml", "extends: rca\nnodes:\n  - { name: investigate, masks: [] }\n");
-    let unmasked = investigated(&project);
-    assert!(strings(&unmasked["evidence_refs"]).iter().all(|item| !item.starts_with("billing@")), "{unmasked}");
     assert!(with["convergence_score"].as_f64() > without["convergence_score"].as_f64(), "{with}\n{without}");
     let said = with["rca_message"].as_str().unwrap();
     assert!(said.contains("2 days before the launch") && said.contains("does not make it the cause"), "{said}");
@@ -70,6 +65,11 @@ fn a_recent_change_of_the_failing_line_is_cited() {
     let reading = ticket.lines().find(|line| line.starts_with("- Read what billing@")).unwrap_or_default();
     assert!(reading.contains("(Sum from the end) changed in pkg/invoice/total.go:4"), "{ticket}");
     assert_eq!(investigated(&project)["evidence_refs"], with["evidence_refs"], "the same checkout gives the same evidence");
+    // Without the mask that brings the checkouts, nothing of them is cited.
+    project.file("asterisk.yaml", format!("pipelines: pipelines\n{SETTINGS}"));
+    project.file("pipelines/rca.yaml", "extends: rca\nnodes:\n  - { name: investigate, masks: [] }\n");
+    let unmasked = investigated(&project);
+    assert!(strings(&unmasked["evidence_refs"]).iter().all(|item| !item.starts_with("billing@")), "{unmasked}");
 }
 
 /// H8: of two repositories that a failure goes through, each is investigated in a separate branch, and both findings become one investigation.
