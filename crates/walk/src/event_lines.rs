@@ -7,8 +7,7 @@ use serde_json::Value;
 /// Makes lines of the events of a run, given in order: each event as recorded, with the id of the run and the walker of its step.
 #[derive(Debug, Default)]
 pub struct EventLines {
-    /// The run.
-    pub run: String,
+    run: String,
     walkers: WalkerAssignments,
 }
 

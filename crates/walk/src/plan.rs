@@ -1,7 +1,6 @@
 //! A linked pipeline: its references resolved to scripts, templates and queries.
 
 use super::content::Content;
-use super::error::Failure;
 use super::foreach_plan::ForeachPlan;
 use super::mask::Mask;
 use super::name::Name;
@@ -9,7 +8,6 @@ use super::path::nodes_of;
 use super::policy::{PolicyPlan, StepPolicy};
 use super::queries::Query;
 use super::root::RootPlan;
-use super::state::{WalkState, WalkStatus};
 use super::team_plan::{TeamMember, TeamPlan};
 use super::tool::ToolPlan;
 use super::verdict::VerdictPlan;
@@ -19,7 +17,7 @@ use asterisk_evidence::EvidenceReader;
 use asterisk_pipeline::{EdgeIx, NodeIx, Pipeline};
 use asterisk_prompt::Template;
 use asterisk_script::{ScriptFunction, View};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// A linked pipeline, immutable and shared by all walks that use it.
@@ -193,17 +191,6 @@ impl Plan {
         let verdict = self.verdict.iter().flat_map(|verdict| &verdict.needs);
         of_nodes.chain(verdict).chain(team).any(|need| need.name == query)
             || self.nodes.iter().filter_map(|node| node.subpipeline.as_ref()).any(|inner| inner.declares(query))
-    }
-
-    /// The artifact of a node that walked this pipeline: by its `result:`, else the last artifact of the walk.
-    pub fn result_of(&self, walk: &WalkState) -> Result<Value, Failure> {
-        let Some(function) = &self.result else {
-            return Ok(walk.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default());
-        };
-        let error = walk.error.as_ref().filter(|_| walk.status == WalkStatus::Error);
-        let error = error.map(|(kind, message)| json!({ "kind": kind, "message": message }));
-        let seen = json!({ "context": walk.context, "error": error, "node": walk.path.last() });
-        function.value(&[&View::of(&seen, &Kind::Any, "walk"), self.vars()]).map_err(Failure::script)
     }
 
     pub fn rule(&self, edge: EdgeIx) -> Option<&EdgeRule> {

@@ -4,11 +4,13 @@ use super::agent::TokenUsage;
 use super::attempt::{FailedAttempt, FailedNode, ReviewedStep};
 use super::branch::{BranchKind, BranchOrigin};
 use super::content::Content;
+use super::error::Failure;
 use super::event::{Event, EventBody, FIRST};
 use super::name::{Name, Reason};
 use super::open_request::OpenRequest;
 use super::outcome::EdgeOutcome;
 use super::path::BRANCH;
+use super::plan::Plan;
 use super::queries::CODE_FIELD;
 use super::review::AdvisorReview;
 use super::verdict::FailedRule;
@@ -18,7 +20,7 @@ use asterisk_base::clock::Timestamp;
 use asterisk_base::model::{Hash, Kind};
 use asterisk_script::View;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The status of a walk.
@@ -263,6 +265,17 @@ impl WalkState {
 
     pub fn last_artifact(&self) -> Option<&Content> {
         self.path.last().and_then(|node| self.prior.get(node))
+    }
+
+    /// The artifact of the node that walked the subpipeline `plan`: by its `result:`, else the last artifact of this walk.
+    pub fn result(&self, plan: &Plan) -> Result<Value, Failure> {
+        let Some(function) = &plan.result else {
+            return Ok(self.last_artifact().and_then(|last| last.view().map(View::json)).unwrap_or_default());
+        };
+        let error = self.error.as_ref().filter(|_| self.status == WalkStatus::Error);
+        let error = error.map(|(kind, message)| json!({ "kind": kind, "message": message }));
+        let seen = json!({ "context": self.context, "error": error, "node": self.path.last() });
+        function.value(&[&View::of(&seen, &Kind::Any, "walk"), plan.vars()]).map_err(Failure::script)
     }
 
     /// The initial state of an inner walk at a node: it inherits what this walk has seen. Its counters and context are its own.

@@ -150,7 +150,7 @@ impl<'a> Stepper<'a> {
 
     /// Finishes a step whose sub-pipeline is over.
     pub(super) fn finish(&self, subpipeline: &Plan, inner: &WalkState) -> StepResult {
-        self.close(|| subpipeline.result_of(inner))
+        self.close(|| inner.result(subpipeline))
     }
 
     /// Finishes the step with a computed artifact, without a request.

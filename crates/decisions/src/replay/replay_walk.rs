@@ -239,7 +239,7 @@ impl ReplayWalk<'_> {
                     let found = match found {
                         // By `result:`, which also says what it means that a node was not answered.
                         last if subpipeline.result.is_some() && (last.is_some() || ended.status == WalkStatus::Error) => {
-                            let made = subpipeline.result_of(&ended);
+                            let made = ended.result(subpipeline);
                             let made = made.map_err(|failure| SessionError::Texts(Diagnostics::from(*failure.diagnostic)))?;
                             Some(Content::new(View::of(&made, &self.plan.node(node).kind, "artifact")))
                         }
