@@ -349,7 +349,7 @@ fn no_answer_of_an_agent_loses_a_classification() {
         let finding = &case["finding"];
         let code = finding["defect_type"].as_str().unwrap();
         assert!(codes.contains(&code) && finding["category"] != "" && finding["confidence"].is_number(), "{case:#}");
-        // In the court nothing is fatal; a report that is no JSON object three times fails its case, which keeps its finding.
+        // In the court nothing is fatal; a report that is three times not a JSON object fails its case, which keeps its finding.
         let error = &case["error"];
         assert!(error.is_null() || error["node"] == "report", "{case:#}");
     }

@@ -133,7 +133,7 @@ fn the_outcome_depends_on_the_evidence_not_on_the_wording() {
             "2026-03-02T01:00:00Z INFO seed: conflict: code A7 already exists",
             wanted("mistrial", "pb001", 0, true),
         ),
-        // Nothing but a consequence, in a test's own frame: nothing speaks for anything else.
+        // Nothing but a consequence, in a test's own frame: there is no evidence of anything else.
         ("wallet_test.go:5: pay: rpc error: code = DataLoss desc = pay", "", wanted("affirm", "pb001", 0, false)),
         (
             "wire_test.go:7: virement 7: rpc error: code = Internal desc = virement 7",

@@ -165,7 +165,7 @@ impl RecordedWalk {
                         step.end = StepEnd::Over;
                     }
                 }
-                // A subpipeline that failed for want of an answer; a failed branch has no answer either way.
+                // A subpipeline that failed for want of an answer; a failed branch is without an answer either way.
                 EventOutline::Whole(EventBody::BranchError { branch, kind, message, .. }) if !branch.ends_with("]/") => {
                     if let Some(step) = steps.last_mut().filter(|last| last.path == row.path) {
                         step.end = StepEnd::Failed { kind, message };
