@@ -181,10 +181,13 @@ impl Run {
         }
     }
 
-    /// A fresh walk of a case on its recorded answers.
+    /// A fresh walk of a case on its recorded answers, which have passed their masks.
     fn fresh(&self, plan: &Plan, at: usize) -> (WalkState, WalkEnd) {
         let mut plan = plan.clone();
-        plan.nodes.iter_mut().for_each(|node| node.needs.clear());
+        plan.nodes.iter_mut().for_each(|node| {
+            node.needs.clear();
+            node.masks.clear();
+        });
         self.walk(plan, at, &self.stub, &NullQueries)
     }
 
