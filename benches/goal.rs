@@ -237,7 +237,7 @@ fn main() -> ExitCode {
     table.against("in memory", memory, floor);
     let mut goals = 0;
     let mut stored = |durability: Durability, audited: bool| {
-        let store = Store::open(&dir.path().join(format!("{durability:?}{audited}.db")), durability).expect("a store");
+        let store = Store::open(dir.path().join(format!("{durability:?}{audited}.db")), durability).expect("a store");
         a_round(|rounds| {
             goals += 1;
             let run = format!("run {goals}");
@@ -277,7 +277,7 @@ fn main() -> ExitCode {
     let best = measure(5, 1, &mut [("floor", &mut hollow), ("whole", &mut whole)]);
     table.plain("the same graph with nothing in it", best[0] / 1e6);
     table.against("in memory", best[1] / 1e6, best[0] / 1e6);
-    let store = Store::open(&dir.path().join("many.db"), Durability::Step).expect("a store");
+    let store = Store::open(dir.path().join("many.db"), Durability::Step).expect("a store");
     let mut runs = 0;
     let mut walk = || {
         runs += 1;

@@ -91,7 +91,7 @@ fn main() -> ExitCode {
     let store = dir.path().join("store.db");
     record(&store);
     let with = |name: &str, value: f64| {
-        let mut setup = Setup { store: store.clone(), ..setup() };
+        let mut setup = Setup { store: store.clone().into(), ..setup() };
         setup.texts.vars.insert(name.to_owned(), json!(value));
         Session::new(setup)
     };
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
         let scripts = dir.path().join(name);
         std::fs::create_dir_all(scripts.join("rules")).expect("a directory");
         std::fs::write(scripts.join("rules/rca.rhai"), edit(RULES)).expect("a script");
-        Session::new(Setup { store: store.clone(), ..setup() }.with_scripts(&scripts))
+        Session::new(Setup { store: store.clone().into(), ..setup() }.with_scripts(&scripts))
     };
     let rule = rules("one", &|text| {
         let head = "fn recall_hit(artifact, state, vars) {";

@@ -45,7 +45,7 @@ fn again(session: &Session) -> ReplayReport {
 
 fn main() -> ExitCode {
     let dir = tempfile::tempdir().expect("a directory");
-    let own = || Setup { store: dir.path().join("store.db"), out: dir.path().join("out"), ..setup() };
+    let own = || Setup { store: dir.path().join("store.db").into(), out: dir.path().join("out"), ..setup() };
     let spec = RunSpec::of(RunInputs::Example);
     for _ in 0..RUNS {
         Session::new(own()).run(&spec, &(), &AtomicBool::new(false)).expect("it runs");

@@ -67,9 +67,15 @@ impl From<&SessionError> for Exit {
 impl From<&StoreError> for Exit {
     fn from(error: &StoreError) -> Self {
         match error {
-            StoreError::Busy(_) => Self::Busy,
-            StoreError::UnknownRun(_) | StoreError::CleanedRun(_) | StoreError::Missing(_) => Self::Usage,
+            StoreError::Busy(_) | StoreError::TakenOver(_) => Self::Busy,
+            StoreError::UnknownRun(_)
+            | StoreError::CleanedRun(_)
+            | StoreError::Missing(_)
+            | StoreError::Refused(_)
+            | StoreError::NoServers
+            | StoreError::Denied(_) => Self::Usage,
             StoreError::Full(_) | StoreError::Lost(_) => Self::Cases,
+            StoreError::Unreachable(_) => Self::Stopped,
             _ => Self::Texts,
         }
     }
@@ -120,6 +126,9 @@ mod tests {
             (SessionError::Journal(JournalError::Failed("x".into())), Exit::Stopped),
             (SessionError::Store(StoreError::Missing("x".into())), Exit::Usage),
             (SessionError::Store(StoreError::Lost("x".into())), Exit::Cases),
+            (SessionError::Store(StoreError::Denied("x".into())), Exit::Usage),
+            (SessionError::Store(StoreError::TakenOver("x".into())), Exit::Busy),
+            (SessionError::Store(StoreError::Unreachable("x".into())), Exit::Stopped),
             (SessionError::Store(StoreError::Full("x".into())), Exit::Cases),
             (SessionError::Journal(StoreError::Full("x".into()).into()), Exit::Cases),
             (SessionError::Write { path: "x".into(), source: ErrorKind::StorageFull.into() }, Exit::Cases),

@@ -121,7 +121,14 @@ pub(super) fn goal(global: &GlobalArgs, mut args: GoalArgs) -> Result<Exit, Sess
                 let help = format!("continue with: asterisk run --resume {run}");
                 return Err(SessionError::bad_request("input/resume", message, Some(help)));
             }
-            let spec = ResumeSpec { run, parallel: 1, durability: Durability::Step, migrate: None, budget: args.budget };
+            let spec = ResumeSpec {
+                run,
+                parallel: 1,
+                durability: Durability::Step,
+                migrate: None,
+                budget: args.budget,
+                distribute: false,
+            };
             session.resume(&spec, &progress, &stop)
         }
         None => {

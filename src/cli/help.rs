@@ -24,7 +24,7 @@ const TASKS: &[(&str, &str, &[&str])] = &[
     ("why", "Ask why", &["explain", "diff", "replay", "coverage", "graph", "repl"]),
     ("edit", "Edit and test", &["tour", "init", "new", "lint", "test", "calibrate", "learn", "eval", "show", "doc"]),
     ("agents", "Work with agents", &["serve", "cursor", "save"]),
-    ("maintain", "Maintain", &["doctor", "config", "clean"]),
+    ("maintain", "Maintain", &["doctor", "config", "store", "worker", "clean"]),
 ];
 
 /// The maximum number of examples of a command in the help of a task.

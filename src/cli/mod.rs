@@ -51,11 +51,13 @@ mod show_signatures;
 mod show_symptoms;
 mod show_walkers;
 mod status;
+mod store;
 mod test;
 mod test_mutants;
 mod test_view;
 mod tour;
 mod variables;
+mod worker;
 
 use crate::config::{CommandLine, ResolvedSettings, resolve};
 use crate::exit::Exit;
@@ -63,6 +65,7 @@ use crate::ui::{Colour, OutputFormat, Ui};
 use asterisk_base::environment::{Environment, Variables};
 use asterisk_base::model::shell;
 use asterisk_session::{Session, SessionError};
+use asterisk_store::StoreLocation;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::path::PathBuf;
 use std::thread::available_parallelism;
@@ -83,8 +86,8 @@ struct Cli {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 struct GlobalArgs {
-    /// The store [default: .asterisk/asterisk.db in the project's directory].
-    #[arg(id = "ASTERISK_STORE", long = "store", global = true, value_name = "FILE")]
+    /// The store: a file, or `postgres://USER@HOST/DATABASE?project=NAME` [default: .asterisk/asterisk.db in the project's directory].
+    #[arg(id = "ASTERISK_STORE", long = "store", global = true, value_name = "FILE|ADDRESS")]
     store: Option<PathBuf>,
     /// When to use colours.
     #[arg(id = "ASTERISK_COLOR", long = "color", global = true, value_enum, default_value_t, value_name = "WHEN")]
@@ -191,6 +194,8 @@ enum Command {
     Save(save::SaveArgs),
     Doctor(doctor::DoctorArgs),
     Config(config::ConfigArgs),
+    Worker(worker::WorkerArgs),
+    Store(store::StoreArgs),
     Clean(clean::CleanArgs),
     Help(help::HelpArgs),
     Completions(completions::CompletionsArgs),
@@ -281,6 +286,8 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Save(args) => save::save(&global, &args),
         Command::Doctor(args) => doctor::doctor(&global, &args),
         Command::Config(args) => config::config(&global, &args),
+        Command::Worker(args) => worker::worker(&global, &args),
+        Command::Store(args) => store::store(&global, &args),
         Command::Clean(args) => clean::clean(&global, &args),
         Command::Help(args) => Ok(help::help(ui, &args)),
         Command::Completions(args) => Ok(completions::completions(&global, args)),
@@ -295,7 +302,7 @@ fn dispatch(cli: Cli) -> Exit {
 /// Prints that there is nothing to list, or that the store does not exist.
 fn nothing_yet(ui: &Ui, session: &Session, message: &str) {
     match session.no_store_yet() {
-        Some(path) => ui.note(&format!("no store yet at {}; `asterisk run` creates one", path.display())),
+        Some(store) => ui.note(&format!("no store yet at {store}; `asterisk run` creates one")),
         None => ui.note(message),
     }
 }
@@ -315,7 +322,9 @@ impl GlobalArgs {
 
     /// The `--store` flag of commands that are suggested.
     fn store_flag(&self) -> String {
-        self.store.as_ref().map_or(String::new(), |store| format!(" --store {}", shell(&store.display().to_string())))
+        let named =
+            |store: &PathBuf| store.to_str().and_then(|text| text.parse().ok()).map(|store: StoreLocation| store.to_string());
+        self.store.as_ref().and_then(named).map_or(String::new(), |store| format!(" --store {}", shell(&store)))
     }
 
     /// A session with the settings from the command line, the environment and the project file.

@@ -104,6 +104,9 @@ pub(super) struct RunArgs {
     /// Walk without writing to the store or to files. A policy pipeline is not walked; its stage order is printed instead.
     #[arg(long)]
     dry_run: bool,
+    /// Hand the cases out to workers (`asterisk worker`), which may be on other machines, and wait for them. The result is the same.
+    #[arg(long, conflicts_with_all = ["dry_run", "watch", "budget"])]
+    distribute: bool,
     /// The seed of `state.chance`.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -194,9 +197,12 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     let example = args.resume.is_none() && args.launch.is_none() && args.input.is_empty();
     let parts = ScreenParts { cases: args.list_cases, example };
     let (follow, pin, migrate, resume, budget) = (args.watch, args.pin, args.migrate, args.resume.clone(), args.budget);
+    let distribute = args.distribute;
     let spec = resume.is_none().then(|| spec(args, global.environment.input(), parallel, durability)).transpose()?;
     let go = |current: Option<&CurrentProject>| match (&resume, &spec, current) {
-        (Some(run), _, migrate) => session.resume(&ResumeSpec { run, parallel, durability, migrate, budget }, watch, &stop),
+        (Some(run), _, migrate) => {
+            session.resume(&ResumeSpec { run, parallel, durability, migrate, budget, distribute }, watch, &stop)
+        }
         (None, Some(spec), Some(current)) => session.run_by(current, spec, watch, &stop),
         (None, Some(spec), None) => session.run(spec, watch, &stop),
         (None, None, _) => Err(SessionError::BadRequest(Box::new(Diagnostic::error("input/run", "nothing to run")))),
@@ -323,6 +329,7 @@ fn spec(args: RunArgs, input: &InputStream, parallel: usize, durability: Durabil
         parallel,
         durability,
         dry_run: args.dry_run,
+        distribute: args.distribute,
         shadow: args.shadow,
     })
 }

@@ -5,9 +5,11 @@ use asterisk_base::model::{Case, Hash};
 use asterisk_diag::counted;
 use asterisk_diag::{Diagnostic, Diagnostics};
 use asterisk_session::{AppliedReload, RunListener, RunResult, Session, StartedRun};
+use asterisk_store::JobFigures;
 use asterisk_walk::{Event, EventBody, ReloadCause, TextChange};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How often the progress of a fetch is printed with `-v`, in failures.
 const FETCH_STEP: usize = 100;
@@ -23,11 +25,34 @@ pub(super) struct LiveView {
     migrate: bool,
     /// Prevents interleaving of lines from several threads.
     line: Mutex<()>,
+    handed_out: Mutex<HandedOut>,
+}
+
+/// After how long without any progress it is said that there are no workers.
+const WITHOUT_WORKERS: Duration = Duration::from_secs(3);
+
+/// The progress of cases that were handed out to workers.
+#[derive(Default)]
+struct HandedOut {
+    /// How many jobs of the batch ended.
+    ended: u64,
+    /// Since when no worker has any.
+    idle_since: Option<Instant>,
+    /// Whether that was said.
+    told: bool,
 }
 
 impl LiveView {
     pub(super) fn new(ui: &Ui, verbose: u8, walking: Arc<AtomicBool>, migrate: bool) -> Self {
-        Self { ui: ui.clone(), verbose, bar: OnceLock::new(), walking, migrate, line: Mutex::new(()) }
+        Self {
+            ui: ui.clone(),
+            verbose,
+            bar: OnceLock::new(),
+            walking,
+            migrate,
+            line: Mutex::new(()),
+            handed_out: Mutex::default(),
+        }
     }
 
     pub(super) fn finish(&self) {
@@ -126,6 +151,26 @@ impl RunListener for LiveView {
             let what = if phases > 1 { format!("phase {phase} of {phases} ") } else { String::new() };
             bar.begin(&what, cases);
         }
+    }
+
+    fn handed_out(&self, jobs: &JobFigures, alive: &dyn Fn() -> usize) {
+        let mut progress = self.handed_out.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = jobs.done + jobs.dead;
+        if ended < progress.ended {
+            progress.ended = 0;
+        }
+        if let Some(bar) = self.bar.get() {
+            (progress.ended..ended).for_each(|_| bar.step(""));
+        }
+        if ended > progress.ended || jobs.walking > 0 {
+            progress.idle_since = None;
+        } else if progress.idle_since.get_or_insert_with(Instant::now).elapsed() > WITHOUT_WORKERS && !progress.told {
+            progress.told = true;
+            if alive() == 0 {
+                self.print("no worker takes cases; start some with: asterisk worker");
+            }
+        }
+        progress.ended = ended;
     }
 
     fn case_went(&self, case: &Case) {

@@ -48,7 +48,7 @@ pub(super) const PROJECT: Form = Form {
         key("scripts", TEXT, "A directory overlaid on the bundled scripts, file by file; relative to this file."),
         key("pipelines", TEXT, "A directory overlaid on the bundled pipelines."),
         key("templates", TEXT, "A directory overlaid on the bundled prompt templates."),
-        key("store", TEXT, "The database that stores runs."),
+        key("store", TEXT, "The database that stores runs: a file, or `postgres://USER@HOST/DATABASE?project=NAME`."),
         key("domain", TEXT, "The domain to use."),
         key("vars", ValueForm::Entries(&ValueForm::Any), "Vars for every pipeline that declares them; `--set` takes precedence."),
         key("workspace", ValueForm::Map(&WORKSPACE), "The repositories that may cause failures."),

@@ -12,7 +12,7 @@ mod template;
 
 pub use json_schema::{json_schema, reference};
 pub use origin::{Setting, SettingOrigin};
-pub use settings::{CommandLine, ResolvedSettings, history_file, resolve};
+pub use settings::{CommandLine, ResolvedSettings, history_file, resolve, store_location};
 pub use template::template;
 
 /// The name of the project file.

@@ -12,6 +12,7 @@ use asterisk_pipeline::Spanned;
 use asterisk_project::domain::DEFAULT_DOMAIN;
 use asterisk_project::{ProjectVar, ProjectVars, VarPlaces};
 use asterisk_session::{AuditSettings, KEEP, SessionError, Setup, TextSettings, refuse_secret};
+use asterisk_store::StoreLocation;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -89,8 +90,11 @@ impl SettingsLayer {
         SettingOrigin::File { path: self.path.clone(), line: self.source.line_column(span.start).0 }
     }
 
-    /// A path in the file, relative to the file.
+    /// A path in the file, relative to the file. The address of a store stays what it is.
     fn below(&self, path: &str) -> PathBuf {
+        if StoreLocation::is_address(path) {
+            return path.into();
+        }
         self.path.parent().unwrap_or(Path::new(".")).join(path)
     }
 }
@@ -120,6 +124,28 @@ fn audit(variables: &Variables, root: &Path) -> AuditSettings {
 fn base(variables: &Variables, name: &str, below_home: &str) -> Option<PathBuf> {
     // A relative one is to be ignored, says the XDG base directory specification.
     path(variables, name).filter(|path| path.is_absolute()).or_else(|| Some(path(variables, "HOME")?.join(below_home)))
+}
+
+/// Where the store is, as `--store` names it. The setting that is shown is without the password.
+fn location(named: &Path, settings: &mut [Setting], variables: &Variables) -> Result<StoreLocation, SessionError> {
+    let location = store_location(named, variables)?;
+    if let (StoreLocation::Server(_), Some(setting)) = (&location, settings.iter_mut().find(|setting| setting.name == "store")) {
+        setting.value = json!(location.to_string());
+    }
+    Ok(location)
+}
+
+/// Where a store is that is named on the command line. An address without a password has that of `PGPASSWORD`.
+pub fn store_location(named: &Path, variables: &Variables) -> Result<StoreLocation, SessionError> {
+    let Some(text) = named.to_str().filter(|text| StoreLocation::is_address(text)) else { return Ok(named.into()) };
+    let location: StoreLocation = text.parse().map_err(|why: String| {
+        let help = "--store postgres://USER@HOST/DATABASE?project=NAME".to_owned();
+        SessionError::bad_request("config/store", format!("the address of the store cannot be used: {why}"), Some(help))
+    })?;
+    Ok(match (location, variables.text("PGPASSWORD")) {
+        (StoreLocation::Server(address), Some(password)) => StoreLocation::Server(address.with_password(&password)),
+        (location, _) => location,
+    })
 }
 
 /// The path in a variable.
@@ -250,9 +276,10 @@ pub fn resolve(given: CommandLine, here: &Path, environment: &Environment) -> Re
             });
         }
     }
+    let store = location(&store.unwrap_or(usual), &mut settings, variables)?;
     let setup = Setup {
         root: root.clone(),
-        store: store.unwrap_or(usual),
+        store,
         out: out.unwrap_or(runs),
         pipelines,
         templates,

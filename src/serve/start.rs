@@ -144,7 +144,7 @@ impl ServeJob {
         match self {
             Self::Run(spec) => session.run(&spec, watch, stop),
             Self::Resume { run, parallel, budget } => session.resume(
-                &ResumeSpec { run: &run, parallel, durability: Durability::Step, migrate: None, budget },
+                &ResumeSpec { run: &run, parallel, durability: Durability::Step, migrate: None, budget, distribute: false },
                 watch,
                 stop,
             ),

@@ -67,6 +67,8 @@ const OWN: &[(&str, &str)] = &[
     ("crates/store/src/addresses.rs", "digits of an address, between brackets that were found"),
     ("crates/store/src/clean.rs", "columns of the store"),
     ("crates/store/src/content.rs", "events whose sum was compared"),
+    ("crates/store/src/copy.rs", "columns of the store"),
+    ("crates/store/src/sync.rs", "events of the store; what is none is left out"),
     ("crates/store/src/recorded.rs", "rows of the store, an error if they are not text"),
     ("crates/store/src/findings.rs", "columns of the store"),
     ("crates/store/src/knowledge.rs", "columns of the store"),

@@ -39,10 +39,7 @@ impl Stored {
 
     /// The rows of a query, each an address and the text of a content or event.
     fn texts(&self, sql: &str) -> Vec<(String, String)> {
-        let conn = self.conn();
-        let mut all = conn.prepare(sql).unwrap();
-        let text = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, asterisk_store::recorded_text(&conn, row.get_ref(1)?).unwrap()));
-        all.query_map([], text).unwrap().map(Result::unwrap).collect()
+        asterisk_store::recorded_texts(&self.file(), sql).unwrap()
     }
 
     /// Replaces the store by these bytes, and removes its reports.

@@ -269,6 +269,11 @@ fn rules_and_decisions_is_true() {
 }
 
 #[test]
+fn sharing_is_true() {
+    is_true("docs/sharing.md");
+}
+
+#[test]
 fn teams_and_branches_is_true() {
     is_true("docs/teams-and-branches.md");
 }

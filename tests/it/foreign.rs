@@ -30,7 +30,7 @@ fn python() -> Option<&'static String> {
 fn project() -> (Project, Value) {
     let project = Project::new();
     let own = project.asterisk(&["run", "--store", "own.db", "--format", "json", "--files", "always"]).exits(0).json();
-    let store = asterisk_store::Store::read_only(&project.root().join("own.db")).unwrap();
+    let store = asterisk_store::Store::read_only(project.root().join("own.db")).unwrap();
     let events = project.read(&format!(".asterisk/investigations/{}/events.jsonl", own["run"].as_str().unwrap()));
     let mut answers: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for event in

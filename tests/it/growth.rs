@@ -1,7 +1,6 @@
 //! How much a store grows per decision, what `clean` keeps, and the compression dictionary.
 
 use crate::harness::{Project, fixture, repository};
-use rusqlite::Connection;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -102,10 +101,8 @@ fn train_the_dictionary() {
     run(&["defect-court", "--input", examples.join("court/launch.json").to_str().unwrap()]);
     // Again, with much knowledge stored.
     run(&[]);
-    let conn = Connection::open(grown.0.root().join("grown.db")).unwrap();
-    let mut rows = conn.prepare("SELECT 0, text FROM blobs UNION ALL SELECT 1, body FROM events WHERE run > 0").unwrap();
-    let text = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, asterisk_store::recorded_text(&conn, row.get_ref(1)?).unwrap()));
-    let texts = rows.query_map([], text).unwrap().map(Result::unwrap);
+    let sql = "SELECT 0, text FROM blobs UNION ALL SELECT 1, body FROM events WHERE run > 0";
+    let texts = asterisk_store::recorded_texts(&grown.0.root().join("grown.db"), sql).unwrap().into_iter();
     let texts: Vec<String> =
         texts.filter(|(event, text): &(bool, String)| *event || text.starts_with(['{', '['])).map(|(_, text)| text).collect();
     let samples: Vec<String> = texts.iter().filter(|text| text.len() < LONGEST).map(|text| with_other_addresses(text)).collect();

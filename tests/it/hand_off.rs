@@ -186,7 +186,7 @@ fn a_whole_launch_is_checked_out_and_submitted() {
 
 /// The content of an address.
 fn artifact(project: &Project, hash: &str) -> String {
-    let store = asterisk_store::Store::read_only(&project.root().join(".asterisk/asterisk.db")).unwrap();
+    let store = asterisk_store::Store::read_only(project.root().join(".asterisk/asterisk.db")).unwrap();
     let hash: asterisk_base::model::Hash = serde_json::from_value(json!(hash)).unwrap();
     store.blob(&hash).unwrap().unwrap().to_string()
 }

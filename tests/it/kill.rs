@@ -69,7 +69,10 @@ fn tables(project: &Project) -> BTreeMap<String, Vec<String>> {
     let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'events'";
     let names: Vec<String> = conn.prepare(names).unwrap().query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     let rows = |name: &String| {
-        let mut all = conn.prepare(&format!("SELECT * FROM \"{name}\"")).unwrap();
+        // How often a run was taken up differs.
+        let columns = "SELECT group_concat(name) FROM pragma_table_info(?1) WHERE name <> 'holder'";
+        let columns: String = conn.query_row(columns, [name], |row| row.get(0)).unwrap();
+        let mut all = conn.prepare(&format!("SELECT {columns} FROM \"{name}\"")).unwrap();
         let width = all.column_count();
         let row = |row: &rusqlite::Row<'_>| {
             let cells: Vec<Sql> = (0..width).map(|column| row.get(column).unwrap()).collect();

@@ -78,6 +78,7 @@ mod series;
 mod server;
 mod shadow;
 mod shared;
+mod sharing;
 mod signals;
 mod subpipelines;
 mod team;

@@ -57,7 +57,7 @@ fn secrets_are_masked_before_texts_are_stored_shown_or_sent() {
     });
     assert!(prompts > 3, "{prompts} prompts were written");
     // The store packs its contents: they are read.
-    let store = Store::read_only(&project.root().join(".asterisk/asterisk.db")).unwrap();
+    let store = Store::read_only(project.root().join(".asterisk/asterisk.db")).unwrap();
     let run = &store.runs().unwrap()[0].run;
     let launch = store.launch(run, |_, case| Some(case)).unwrap();
     nothing_of_it("the launch", &serde_json::to_string(&launch).unwrap());

@@ -290,6 +290,7 @@ const STARTS: &[(&str, &str)] = &[
     ("review", "the server over pipes"),
     ("script_tests", "tests that go on while texts are edited"),
     ("security", "the umask; the server over pipes and the network"),
+    ("sharing", "workers, which are processes, killed and halted"),
     ("signals", "hosts that are killed and stopped"),
     ("team_walks", "hosts that are killed while agents work"),
     ("tool_policy", "what a shell makes of commands"),
@@ -523,8 +524,7 @@ fn is_test(path: &str) -> bool {
     }
     let has = |home: PathBuf| {
         let text = fs::read_to_string(repository().join(home)).unwrap_or_default();
-        text.find(&format!("fn {name}("))
-            .is_some_and(|at| text[..at].rsplit("\n\n").next().unwrap_or_default().contains("#[test]"))
+        text.find(&format!("fn {name}(")).is_some_and(|at| text[..at].rsplit("\n\n").next().unwrap_or_default().contains("test]"))
     };
     homes.into_iter().any(has)
 }

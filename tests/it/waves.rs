@@ -96,7 +96,7 @@ impl RunListener for Stop<'_> {
 /// The whole outcome of a run except the position and time of its events: result, report, each case's journal
 /// and facts, and the barriers.
 fn reported(dir: &Path, result: &RunResult) -> Value {
-    let store = Store::read_only(&dir.join("store.db")).unwrap();
+    let store = Store::read_only(dir.join("store.db")).unwrap();
     let mut cases = Vec::new();
     let reported = result.each(|case| {
         let id = &case.case.id;
@@ -142,7 +142,14 @@ fn run(failures: &[Failure], parallel: usize, stops: &[usize], keep: usize) -> V
             break;
         }
         result = {
-            let spec = ResumeSpec { run: &result.run, parallel, durability: Durability::Batch, migrate: None, budget: None };
+            let spec = ResumeSpec {
+                run: &result.run,
+                parallel,
+                durability: Durability::Batch,
+                migrate: None,
+                budget: None,
+                distribute: false,
+            };
             session.resume(&spec, &watch(events), &stop)
         }
         .unwrap();
@@ -229,7 +236,7 @@ fn no_two_cases_are_each_others_duplicates() {
     let dir = project(&failures);
     let watch = Stop { stop: &AtomicBool::new(false), left: AtomicUsize::new(usize::MAX) };
     let result = session(dir.path(), KEEP).run(&spec(dir.path(), 3, false), &watch, watch.stop).unwrap();
-    let store = Store::read_only(&dir.path().join("store.db")).unwrap();
+    let store = Store::read_only(dir.path().join("store.db")).unwrap();
     let (mut owner, mut duplicates) = (std::collections::BTreeMap::new(), 0);
     for (at, (case, _)) in store.case_names(&result.run).unwrap().iter().enumerate() {
         let events = store.events(&result.run, case).unwrap();

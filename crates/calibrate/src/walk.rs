@@ -78,7 +78,7 @@ impl ScenarioWalk<'_> {
         store: PathBuf,
         take: &mut dyn FnMut(WalkedUnit) -> Result<(), SessionError>,
     ) -> Result<(), SessionError> {
-        let session = Session::new(Setup { store, ..self.session.setup().clone() });
+        let session = Session::new(Setup { store: store.into(), ..self.session.setup().clone() });
         let mut first: FirstOfCause = BTreeMap::new();
         if !self.session.setup().answers_in_batches(&self.settings.via) {
             return units.iter().try_for_each(|unit| take(self.unit(&session, unit, &mut first)?));

@@ -4,7 +4,7 @@ use super::journal_events::JournalEvents;
 use asterisk_base::clock::{Clock, Timestamp};
 use asterisk_base::model::Case;
 use asterisk_diag::Diagnostics;
-use asterisk_session::{AppliedReload, RunListener, StartedRun};
+use asterisk_session::{AppliedReload, JobFigures, RunListener, StartedRun};
 use asterisk_walk::{Event, TextChange, WalkStatus};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -125,6 +125,10 @@ impl RunListener for ObserverFanout<'_> {
 
     fn phase(&self, phase: usize, phases: usize, cases: usize) {
         self.front.phase(phase, phases, cases);
+    }
+
+    fn handed_out(&self, jobs: &JobFigures, alive: &dyn Fn() -> usize) {
+        self.front.handed_out(jobs, alive);
     }
 
     fn case_went(&self, case: &Case) {

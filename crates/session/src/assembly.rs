@@ -62,9 +62,9 @@ impl RunContext<'_> {
         let journal = audited.as_ref().map_or(&self.journal as &dyn Journal, |audited| audited as &dyn Journal);
         let executor = RunExecutor { run: &self, revisions: &revisions, answer: &*answer, journal };
         let walked = executor.walk(work, &mut needs);
-        let store = &session.setup.store;
-        if self.identity.is_some() && FileIdentity::of(store) != self.identity {
-            return Err(StoreError::Lost(store.clone()).into());
+        let store = session.setup.store.path().filter(|_| self.identity.is_some());
+        if let Some(store) = store.filter(|store| FileIdentity::of(store) != self.identity) {
+            return Err(StoreError::Lost(store.to_path_buf()).into());
         }
         let work = walked?;
         drop(answer);

@@ -6,7 +6,7 @@ use asterisk_base::model::shell;
 use asterisk_diag::counted;
 use asterisk_files::{Area, FileOrigin};
 use asterisk_project::AnswererNames;
-use asterisk_store::{Depth, RunStatus, StoreError, health};
+use asterisk_store::{Depth, RunStatus, Store, StoreError, VerifiedStore, health};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -55,7 +55,9 @@ impl Session {
         self.check_pipelines(&mut all);
         self.check_store(&mut all, depth);
         self.check_runs(&mut all);
-        all.extend(private("directories", "store's directory", self.setup.store.parent().unwrap_or(Path::new("."))));
+        if let Some(store) = self.setup.store.path() {
+            all.extend(private("directories", "store's directory", store.parent().unwrap_or(Path::new("."))));
+        }
         all.extend(private("directories", "output", &self.setup.out));
         self.check_workspace(&mut all);
         self.check_servers(&mut all);
@@ -153,8 +155,8 @@ impl Session {
     }
 
     fn check_store(&self, all: &mut Vec<CheckResult>, depth: Depth) {
-        let path = &self.setup.store;
-        let name = path.display().to_string();
+        let name = self.setup.store.to_string();
+        let Some(path) = self.setup.store.path() else { return self.check_server(all, name, depth) };
         let health = match health(path, depth) {
             Ok(health) => health,
             Err(StoreError::Missing(_)) => {
@@ -212,6 +214,39 @@ impl Session {
         let lock = if health.busy { (CheckState::Note, "another process is writing") } else { (CheckState::Ok, "free") };
         all.push(CheckResult::new("store", "lock", lock.0, lock.1));
         all.extend(private("store", "mode", path));
+    }
+
+    /// Checks that a store on a server can be reached and read, and with [`Depth::Contents`] all that it holds.
+    fn check_server(&self, all: &mut Vec<CheckResult>, name: String, depth: Depth) {
+        let figures = Store::read_only(&self.setup.store).and_then(|store| Ok((store.figures()?, store)));
+        let (figures, store) = match figures {
+            Ok(found) => found,
+            Err(StoreError::Missing(_)) => {
+                let found = "not created yet; the first run creates it, or `asterisk store migrate`";
+                all.push(CheckResult::new("store", name, CheckState::Ok, found));
+                return;
+            }
+            Err(error) => {
+                let help = "--store names another one";
+                all.push(CheckResult::new("store", name, CheckState::Wrong, error.to_string()).help(help));
+                return;
+            }
+        };
+        let found = format!("{} runs, format {}", figures.runs.values().sum::<u64>(), figures.format);
+        all.push(CheckResult::new("store", name, CheckState::Ok, found));
+        if depth == Depth::Pages {
+            return;
+        }
+        all.push(match store.verify() {
+            Ok(VerifiedStore { contents, events, damaged }) if damaged.is_empty() => {
+                let found = format!("all {contents} contents and {events} events match");
+                CheckResult::new("store", "contents", CheckState::Ok, found)
+            }
+            Ok(VerifiedStore { damaged, .. }) => {
+                CheckResult::new("store", "contents", CheckState::Wrong, list_damage(&damaged)).help(RESTORE)
+            }
+            Err(error) => CheckResult::new("store", "contents", CheckState::Wrong, error.to_string()),
+        });
     }
 
     /// Lists interrupted runs, which can be resumed.

@@ -51,9 +51,13 @@ impl SessionError {
     /// Converts the error of a run that has begun: an unusable store stops the run, which can be resumed.
     pub(super) fn of_a_run(self) -> Self {
         match self {
-            Self::Store(error @ (StoreError::Sqlite(_) | StoreError::Io { .. } | StoreError::Full(_))) => {
-                Self::Journal(error.into())
-            }
+            Self::Store(
+                error @ (StoreError::Database(_)
+                | StoreError::Io { .. }
+                | StoreError::Full(_)
+                | StoreError::Unreachable(_)
+                | StoreError::TakenOver(_)),
+            ) => Self::Journal(error.into()),
             other => other,
         }
     }

@@ -4,11 +4,12 @@ use super::SessionError;
 use super::queries::QueryRouter;
 use super::revisions::RunRevisions;
 use super::run_batches::{CaseSchedule, RunBatch, phase_of};
-use super::run_context::RunContext;
+use super::run_context::{RunContext, WalkedBy};
 use super::run_settings::text;
 use super::work::{CaseReader, CaseWork};
 use asterisk_adapters::agent::manual_names;
 use asterisk_base::model::canonical;
+use asterisk_project::Project;
 use asterisk_store::{Store, StoreError};
 use asterisk_walk::RevisionSource;
 use asterisk_walk::{
@@ -29,13 +30,13 @@ pub(super) struct RunExecutor<'a> {
 }
 
 /// A case in progress.
-struct ActiveCase {
-    place: CaseSchedule,
-    work: Mutex<CaseWork>,
+pub(super) struct ActiveCase {
+    pub(super) place: CaseSchedule,
+    pub(super) work: Mutex<CaseWork>,
 }
 
 impl ActiveCase {
-    fn work(&self) -> MutexGuard<'_, CaseWork> {
+    pub(super) fn work(&self) -> MutexGuard<'_, CaseWork> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -158,7 +159,7 @@ impl RunExecutor<'_> {
         Ok(())
     }
 
-    fn walker<'w>(
+    pub(super) fn walker<'w>(
         &'w self,
         plan: &'w Plan,
         needs: &'w QueryRouter,
@@ -193,16 +194,37 @@ impl RunExecutor<'_> {
         let pipeline = &project.plan.pipeline;
         let members: Vec<&ActiveCase> = walking.iter().filter(|case| case.place.walks(batch, pipeline)).collect();
         self.run.watch.phase(batch.limit() + 1, pipeline.phases, members.len());
+        let manual = manual_names(&self.run.session.setup.agents);
+        if self.run.walked_by == WalkedBy::Workers {
+            let walking: Vec<&ActiveCase> = members.iter().copied().filter(|case| !self.rests(case, &manual)).collect();
+            self.hand_out(batch, &walking, &project)?;
+        } else {
+            self.walk_here(&walker, &members, &project, &manual)?;
+        }
+        let waits = members.iter().any(|case| case.work().status == WalkStatus::Paused);
+        for case in walking.iter_mut().filter(|case| !case.work().alone) {
+            case.place.phase = case.work.get_mut().unwrap_or_else(PoisonError::into_inner).phase;
+        }
+        Ok(waits)
+    }
+
+    /// Walks cases in this process.
+    fn walk_here(
+        &self,
+        walker: &Walker<'_>,
+        members: &[&ActiveCase],
+        project: &Project,
+        manual: &[String],
+    ) -> Result<(), SessionError> {
         let next = AtomicUsize::new(0);
         let broken: Mutex<Option<SessionError>> = Mutex::new(None);
-        let cases = self.run.cases(&project);
-        let manual = manual_names(&self.run.session.setup.agents);
+        let cases = self.run.cases(project);
         let walk_next = || {
             while let Some(case) = members.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if self.rests(case, &manual) {
+                if self.rests(case, manual) {
                     continue;
                 }
-                if let Err(error) = self.one(&walker, &cases, case) {
+                if let Err(error) = self.one(walker, &cases, case) {
                     self.run.stop.store(true, Ordering::Relaxed);
                     broken.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                     return;
@@ -216,11 +238,7 @@ impl RunExecutor<'_> {
         if let Some(error) = broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
-        let waits = members.iter().any(|case| case.work().status == WalkStatus::Paused);
-        for case in walking.iter_mut().filter(|case| !case.work().alone) {
-            case.place.phase = case.work.get_mut().unwrap_or_else(PoisonError::into_inner).phase;
-        }
-        Ok(waits)
+        Ok(())
     }
 
     /// Whether a case is pending on an answer by one of `manual`, while the answer of another case was submitted.
@@ -234,7 +252,7 @@ impl RunExecutor<'_> {
         work.rested
     }
 
-    fn one(&self, walker: &Walker<'_>, cases: &CaseReader<'_>, walking: &ActiveCase) -> Result<(), SessionError> {
+    pub(super) fn one(&self, walker: &Walker<'_>, cases: &CaseReader<'_>, walking: &ActiveCase) -> Result<(), SessionError> {
         let mut work = walking.work();
         let mut whole = work.take(cases)?;
         let (case, state) = &mut *whole;
@@ -260,7 +278,7 @@ impl RunExecutor<'_> {
 }
 
 /// The clusters that a barrier recorded.
-fn clusters_at(store: &Store, content: &Content) -> Result<Vec<Cluster>, SessionError> {
+pub(super) fn clusters_at(store: &Store, content: &Content) -> Result<Vec<Cluster>, SessionError> {
     let text = text(store, &content.hash())?;
     Ok(serde_json::from_str(&text).map_err(|error| StoreError::Damaged(error.to_string()))?)
 }

@@ -37,7 +37,7 @@ impl Session {
 
     /// Opens the store for reading, if it exists.
     pub(super) fn reader(&self) -> Result<Option<Store>, SessionError> {
-        if self.setup.store.try_exists().is_ok_and(|there| !there) {
+        if self.no_store_yet().is_some() {
             return Ok(None);
         }
         Ok(Some(Store::read_only(&self.setup.store)?))

@@ -4,6 +4,7 @@ use super::run_batches::RunBatch;
 use super::work::CaseWork;
 use asterisk_base::model::{Case, Launch};
 use asterisk_diag::Diagnostics;
+use asterisk_store::JobFigures;
 use asterisk_walk::{Event, Plan, ReloadCause, TextChange, WalkStatus};
 use std::sync::Arc;
 
@@ -49,6 +50,8 @@ pub trait RunListener: Sync {
     fn phase(&self, _phase: usize, _phases: usize, _cases: usize) {}
     /// A launch is being fetched: `done` of `of` failures have been read.
     fn fetched(&self, _done: usize, _of: usize) {}
+    /// Cases were handed out to workers, and stand like this. `alive` counts the workers that take jobs.
+    fn handed_out(&self, _jobs: &JobFigures, _alive: &dyn Fn() -> usize) {}
     /// A case has walked as far as its phase allows.
     fn case_went(&self, _case: &Case) {}
     /// A walk ended or stopped.

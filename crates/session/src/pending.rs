@@ -196,8 +196,8 @@ impl Session {
     /// The store of runs whose steps wait for answers.
     fn handed_out(&self) -> Result<Store, SessionError> {
         Store::read_only(&self.setup.store).map_err(|error| match error {
-            StoreError::Missing(path) => {
-                let message = format!("no step waits for an answer: there is no store at {} yet", path.display());
+            StoreError::Missing(store) => {
+                let message = format!("no step waits for an answer: there is no store at {store} yet");
                 let help = "start a run whose steps are answered by hand: asterisk run --via manual".to_owned();
                 SessionError::bad_request("store/missing", message, Some(help))
             }

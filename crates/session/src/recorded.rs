@@ -7,7 +7,7 @@ use asterisk_base::model::Hash;
 use asterisk_files::OutDir;
 use asterisk_project::{AnswererNames, LinkSettings, Project, ProjectManifest};
 use asterisk_script::probe::Probes;
-use asterisk_store::{Durability, Store, StoreError};
+use asterisk_store::{Durability, Store, StoreError, StoreLocation};
 use asterisk_walk::{EventLines, TextChange};
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -42,16 +42,15 @@ impl Record {
 impl Session {
     /// Opens the store for writing. A store that does not exist is not created.
     pub(super) fn store(&self, durability: Durability) -> Result<Store, SessionError> {
-        let path = &self.setup.store;
-        if path.try_exists().is_ok_and(|there| !there) {
-            return Err(StoreError::Missing(path.clone()).into());
+        if let Some(store) = self.no_store_yet() {
+            return Err(StoreError::Missing(store.to_string()).into());
         }
         self.open_store(durability)
     }
 
     /// Opens the store for writing, or creates it.
     pub(super) fn open_store(&self, durability: Durability) -> Result<Store, SessionError> {
-        if let Some(dir) = self.setup.store.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        if let Some(dir) = self.setup.store.path().and_then(Path::parent).filter(|dir| !dir.as_os_str().is_empty()) {
             // The store reports what prevents it.
             drop(OutDir::create_ignored(dir));
         }
@@ -71,9 +70,9 @@ impl Session {
     }
 
     /// Where the store will be, if there is none yet.
-    pub fn no_store_yet(&self) -> Option<&Path> {
-        let path = self.setup.store.as_path();
-        path.try_exists().is_ok_and(|there| !there).then_some(path)
+    pub fn no_store_yet(&self) -> Option<&StoreLocation> {
+        let store = &self.setup.store;
+        store.is_missing().then_some(store)
     }
 
     /// Opens the record of past runs. Fails without a store.

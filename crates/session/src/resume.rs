@@ -41,7 +41,7 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
         let parallel = std::thread::available_parallelism().map_or(1, usize::from);
-        let spec = ResumeSpec { run, parallel, durability: Durability::Step, migrate: None, budget: None };
+        let spec = ResumeSpec { run, parallel, durability: Durability::Step, migrate: None, budget: None, distribute: false };
         self.resume_with(&spec, brought, watch, stop)
     }
 
@@ -64,7 +64,7 @@ impl Session {
         watch: &dyn RunListener,
         stop: &AtomicBool,
     ) -> Result<RunResult, SessionError> {
-        let identity = FileIdentity::of(&self.setup.store);
+        let identity = self.setup.store.path().and_then(FileIdentity::of);
         let run = &named(store, spec.run)?;
         let newer = spec.migrate.map(CurrentProject::get);
         let stored = StoredRun::read(self, store, run, newer.as_ref().map(|(_, project)| Arc::clone(project)))?;
@@ -80,6 +80,7 @@ impl Session {
         } else {
             self.report_changes(&settings, &manifest, watch);
         }
+        super::distribution::check(spec.distribute, &project, settings.goal)?;
         let journal = store.journal(run)?;
         self.sweep(run);
         if let Some(reopened) = &reopened {
@@ -114,6 +115,7 @@ impl Session {
             keep,
             fresh: false,
             recorded: true,
+            walked_by: spec.distribute.into(),
             watch,
             stop,
         };
@@ -247,6 +249,8 @@ pub struct ResumeSpec<'a> {
     pub migrate: Option<&'a CurrentProject>,
     /// The token budget, if it differs from the original.
     pub budget: Option<u64>,
+    /// Whether the cases are walked by workers (`asterisk worker`).
+    pub distribute: bool,
 }
 
 /// What a run was started with.
@@ -259,24 +263,29 @@ pub struct RunOrigin {
 }
 
 /// A run read back from its store.
-struct StoredRun {
+pub(super) struct StoredRun {
     run: String,
-    settings: RunSettings,
-    project: Arc<Project>,
+    pub(super) settings: RunSettings,
+    pub(super) project: Arc<Project>,
     /// The manifest of its current texts, and its revision.
-    manifest: ProjectManifest,
-    revision: u64,
-    launch: Launch,
-    started_at: Timestamp,
-    stub: Option<Source>,
+    pub(super) manifest: ProjectManifest,
+    pub(super) revision: u64,
+    pub(super) launch: Launch,
+    pub(super) started_at: Timestamp,
+    pub(super) stub: Option<Source>,
     finished: bool,
     work: Vec<CaseWork>,
-    keep: bool,
+    pub(super) keep: bool,
 }
 
 impl StoredRun {
-    /// `newer`: the project to use instead of the recorded texts.
-    fn read(session: &Session, store: &Store, run: &str, newer: Option<Arc<Project>>) -> Result<Self, SessionError> {
+    /// Without its cases. `newer`: the project to use instead of the recorded texts.
+    pub(super) fn without_cases(
+        session: &Session,
+        store: &Store,
+        run: &str,
+        newer: Option<Arc<Project>>,
+    ) -> Result<Self, SessionError> {
         let record = store.run(run)?;
         let settings = settings_of(store, run)?;
         let (revision, manifest) = manifests(store, run)?.pop().ok_or_else(|| StoreError::UnknownRun(run.to_owned()))?;
@@ -289,9 +298,29 @@ impl StoredRun {
         let mut lighten = LaunchTrimmer::default();
         let launch = store.launch(run, |cases, case| if session.keeps(cases) { Some(case) } else { lighten.case(case) })?;
         let keep = session.keeps(launch.failures());
+        let finished = matches!(record.status, asterisk_store::RunStatus::Done | asterisk_store::RunStatus::Error);
+        Ok(Self {
+            run: run.to_owned(),
+            settings,
+            project,
+            manifest,
+            revision,
+            launch,
+            started_at: record.started_at,
+            stub,
+            finished,
+            work: Vec::new(),
+            keep,
+        })
+    }
+
+    /// `newer`: the project to use instead of the recorded texts.
+    fn read(session: &Session, store: &Store, run: &str, newer: Option<Arc<Project>>) -> Result<Self, SessionError> {
+        let stored = Self::without_cases(session, store, run, newer)?;
+        let (project, keep) = (&stored.project, stored.keep);
         let reads = CaseReader { store, run, plan: &project.plan };
         let cases = store.case_names(run)?;
-        let paused = matches!(record.status, asterisk_store::RunStatus::Paused);
+        let paused = store.run(run)?.status == asterisk_store::RunStatus::Paused;
         let mut work = Vec::with_capacity(cases.len());
         for ((id, _), wave) in cases.iter().zip(waves(cases.iter().map(|(_, key)| key.as_str()))) {
             let mut whole = if keep { Some(Box::new(reads.whole_if_sound(id)?)) } else { None };
@@ -304,20 +333,7 @@ impl StoredRun {
             case.note(state, phase_of(state, &project.plan.pipeline));
             work.push(CaseWork { whole, ..case });
         }
-        let finished = matches!(record.status, asterisk_store::RunStatus::Done | asterisk_store::RunStatus::Error);
-        Ok(Self {
-            run: run.to_owned(),
-            settings,
-            project,
-            manifest,
-            revision,
-            launch,
-            started_at: record.started_at,
-            stub,
-            finished,
-            work,
-            keep,
-        })
+        Ok(Self { work, ..stored })
     }
 
     fn result(self, session: &Session, store: &Store) -> Result<RunResult, SessionError> {

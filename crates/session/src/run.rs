@@ -69,6 +69,8 @@ pub struct RunSpec {
     pub durability: Durability,
     /// Whether to touch no store and write no file.
     pub dry_run: bool,
+    /// Whether the cases are walked by workers (`asterisk worker`).
+    pub distribute: bool,
     /// A directory of scripts whose rules are evaluated next to those of the run, without any effect on it.
     pub shadow: Option<PathBuf>,
 }
@@ -85,6 +87,7 @@ impl RunSpec {
             parallel: 1,
             durability: Durability::Batch,
             dry_run: false,
+            distribute: false,
             shadow: None,
         }
     }
@@ -112,6 +115,7 @@ impl Session {
     ) -> Result<RunResult, SessionError> {
         let (seen, project) = current.get();
         let RunSettings { pipeline, via, goal, .. } = &spec.settings;
+        super::distribution::check(spec.distribute, &project, *goal)?;
         if !via.is_stub() {
             project.prepare();
         }
@@ -141,7 +145,7 @@ impl Session {
         let work = CaseWork::fresh(&cases, &project.plan, keep);
         // A dry run uses a private temporary store.
         let store = if spec.dry_run { Store::scratch()? } else { self.open_store(spec.durability)? };
-        let identity = FileIdentity::of(&self.setup.store).filter(|_| !spec.dry_run);
+        let identity = self.setup.store.path().filter(|_| !spec.dry_run).and_then(FileIdentity::of);
         if !spec.dry_run {
             self.check_output()?;
         }
@@ -201,6 +205,7 @@ impl Session {
             keep,
             fresh: true,
             recorded: !spec.dry_run,
+            walked_by: spec.distribute.into(),
             watch,
             stop,
         };

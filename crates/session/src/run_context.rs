@@ -34,8 +34,23 @@ pub(super) struct RunContext<'a> {
     pub(super) fresh: bool,
     /// Whether the run is stored and may write files: a dry run is not.
     pub(super) recorded: bool,
+    pub(super) walked_by: WalkedBy,
     pub(super) watch: &'a dyn RunListener,
     pub(super) stop: &'a AtomicBool,
+}
+
+/// Who walks the cases of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WalkedBy {
+    ThisProcess,
+    /// Processes that take jobs from the store (`asterisk worker`).
+    Workers,
+}
+
+impl From<bool> for WalkedBy {
+    fn from(distribute: bool) -> Self {
+        if distribute { Self::Workers } else { Self::ThisProcess }
+    }
 }
 
 impl RunContext<'_> {

@@ -9,6 +9,7 @@ use asterisk_base::clock::Clock;
 use asterisk_base::environment::Environment;
 use asterisk_diag::secrets_in;
 use asterisk_project::{AnswererNames, ProjectVars, SCRIPT, VarPlaces};
+use asterisk_store::StoreLocation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,8 +28,8 @@ pub const KEEP: usize = 2000;
 pub struct Setup {
     /// The project's directory; relative paths of its repositories are relative to it.
     pub root: PathBuf,
-    /// The store's file.
-    pub store: PathBuf,
+    /// Where the store is.
+    pub store: StoreLocation,
     /// The output root of runs.
     pub out: PathBuf,
     /// A directory overlaid on the bundled pipelines.
@@ -113,7 +114,7 @@ impl Setup {
     /// A directory without settings: bundled texts only, no agents. The store is its `store.db`, and runs are written to `out`.
     pub fn bare(root: PathBuf, clock: Arc<dyn Clock>) -> Self {
         Self {
-            store: root.join("store.db"),
+            store: root.join("store.db").into(),
             out: root.join("out"),
             root,
             pipelines: None,
@@ -146,8 +147,9 @@ impl Setup {
     pub(super) fn own_files(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let usual = ["asterisk.yaml", "scripts", "pipelines", "templates"].map(|name| self.root.join(name));
         let named = [&self.texts.scripts, &self.pipelines, &self.templates].into_iter().flatten().cloned();
-        let beside = |path: &PathBuf, suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
-        let store = ["", "-wal", "-shm"].map(|suffix| beside(&self.store, suffix));
+        let beside = |path: &Path, suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
+        let of_file = |store: &Path| ["", "-wal", "-shm"].map(|suffix| beside(store, suffix));
+        let store = self.store.path().into_iter().flat_map(of_file);
         let log = [self.audit.log.clone(), older_dir(&self.audit.log)].map(Some);
         let audit = log.into_iter().chain([self.audit.rules.clone()]).flatten();
         let private = store.into_iter().chain([self.root.join(".asterisk"), self.out.clone()]).chain(audit);

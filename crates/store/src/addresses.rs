@@ -2,18 +2,57 @@
 //! all of it with its own address, or its sum.
 
 use super::error::StoreError;
+use super::remembered::{self, AddressPlace};
+use crate::sql::{Connection, OptionalExtension};
 use asterisk_base::model::Hash;
-use rusqlite::{Connection, OptionalExtension};
+use std::collections::BTreeSet;
 
 /// Stands before a row. No text has this byte, since UTF-8 does not.
 const MARK: u8 = 0xff;
 /// The length of an address, in hexadecimal digits.
 const DIGITS: usize = 64;
 
+/// Query: the row of a content.
+const FIND: &str = "SELECT id FROM blobs WHERE substr(hash, 1, 4) = ?2 AND hash = ?1";
+
+/// Asks a server at once for all contents that a commit has and refers to. A file answers each question as fast.
+pub(super) fn look_up<'t>(
+    conn: &Connection,
+    contents: impl Iterator<Item = Hash>,
+    texts: impl Iterator<Item = &'t str>,
+) -> Result<(), StoreError> {
+    if conn.file().is_some() {
+        return Ok(());
+    }
+    let mut unknown = BTreeSet::new();
+    for hash in contents.chain(texts.flat_map(addresses)) {
+        if remembered::row(conn, &hash)? == AddressPlace::Unknown {
+            unknown.insert(hash);
+        }
+    }
+    let asked: Vec<[&[u8]; 2]> = unknown.iter().map(|hash| [hash.bytes().as_slice(), &hash.bytes()[..4]]).collect();
+    let found = conn.prepare_cached(FIND)?.query_each(asked)?;
+    unknown.iter().zip(found).for_each(|(hash, row)| remembered::note_row(conn, hash, row));
+    Ok(())
+}
+
+/// The quoted addresses of a text.
+fn addresses(text: &str) -> impl Iterator<Item = Hash> {
+    let bytes = text.as_bytes();
+    (1..bytes.len()).filter(|at| bytes[at - 1] == b'"').filter_map(|at| address(&bytes[at..]))
+}
+
 /// The row of the content at an address, if it is stored.
-pub(super) fn row_of(conn: &Connection, hash: &Hash) -> rusqlite::Result<Option<i64>> {
-    let mut find = conn.prepare_cached("SELECT id FROM blobs WHERE substr(hash, 1, 4) = substr(?1, 1, 4) AND hash = ?1")?;
-    find.query_row([hash.bytes()], |row| row.get(0)).optional()
+pub(super) fn row_of(conn: &Connection, hash: &Hash) -> crate::sql::Result<Option<i64>> {
+    match remembered::row(conn, hash)? {
+        AddressPlace::At(row) => return Ok(Some(row)),
+        AddressPlace::Absent => return Ok(None),
+        AddressPlace::Unknown => {}
+    }
+    let mut find = conn.prepare_cached(FIND)?;
+    let row = find.query_row([hash.bytes().as_slice(), &hash.bytes()[..4]], |row| row.get(0)).optional()?;
+    remembered::note_row(conn, hash, row);
+    Ok(row)
 }
 
 /// The text with rows for the quoted addresses of contents that are stored; what else looks like an address stays.
@@ -46,7 +85,8 @@ pub(super) fn with_addresses(conn: &Connection, bytes: Vec<u8>) -> Option<Vec<u8
     while let Some(mark) = rest.iter().position(|byte| *byte == MARK) {
         out.extend_from_slice(&rest[..mark]);
         let (row, behind) = number(&rest[mark + 1..])?;
-        let hash = find.query_row([i64::try_from(row).ok()?], |row| row.get(0).map(Hash::from_bytes)).ok()?;
+        let row = i64::try_from(row).ok()?;
+        let hash = remembered::hash(conn, row, || find.query_row([row], |row| row.get(0).map(Hash::from_bytes)).ok())?;
         out.extend_from_slice(format!("\"{hash}\"").as_bytes());
         rest = behind;
     }
@@ -90,9 +130,10 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::fixture::{StoreFixture, launch};
+    use crate::fixture::{Backend, StoreFixture, launch};
     use asterisk_walk::{Blob, Commit, Journal};
     use proptest::prelude::*;
+    use rstest::rstest;
 
     proptest! {
         #[test]
@@ -104,27 +145,37 @@ mod tests {
                 prop_assert_eq!(number(&bytes), Some((written, rest.as_slice())));
             }
         }
+    }
 
-        #[test]
-        fn any_text_comes_back(parts in proptest::collection::vec(("\\PC{0,9}", 0..6_usize), 0..12)) {
-            let fixture = StoreFixture::new();
+    #[rstest]
+    fn any_text_comes_back(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        backend.check(256, &proptest::collection::vec(("\\PC{0,9}", 0..6_usize), 0..12), |parts| {
+            let fixture = StoreFixture::on(backend);
             let journal = fixture.begin("r", &launch(1));
             let blobs: Vec<_> = (0..3).map(|n| Blob::new(format!("content {n}"))).collect();
             let (known, unknown) = (blobs[0].hash.to_string(), Hash::of(b"unknown").to_string());
             journal.commit(Commit { blobs: blobs.clone(), ..Commit::default() }).unwrap();
             let forms = [
-                format!("\"{known}\""), known.clone(), format!("\"{unknown}\""), format!("\"{}\"", known.to_uppercase()),
-                format!("\"{}\"", blobs[2].hash), "\"\"".to_owned(),
+                format!("\"{known}\""),
+                known.clone(),
+                format!("\"{unknown}\""),
+                format!("\"{}\"", known.to_uppercase()),
+                format!("\"{}\"", blobs[2].hash),
+                "\"\"".to_owned(),
             ];
             let text: String = parts.iter().flat_map(|(text, form)| [text.as_str(), forms[*form].as_str()]).collect();
             let again = fixture.store.read(|conn| Ok(with_addresses(conn, with_rows(conn, &text)?))).unwrap();
             prop_assert_eq!(again, Some(text.into_bytes()));
-        }
+            Ok(())
+        });
     }
 
-    #[test]
-    fn only_stored_contents_have_rows_and_a_missing_row_is_noticed() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn only_stored_contents_have_rows_and_a_missing_row_is_noticed(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let _journal = fixture.begin("r", &launch(1));
         let (known, unknown) = (Hash::of(b"fn a() {}"), Hash::of(b"unknown"));
         let text = format!(r#"["{known}","{unknown}","{known}"#);

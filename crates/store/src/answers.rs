@@ -2,8 +2,8 @@
 
 use super::error::StoreError;
 use super::open::Store;
+use crate::sql::OptionalExtension as _;
 use asterisk_base::model::Hash;
-use rusqlite::OptionalExtension as _;
 use serde_json::Value;
 
 impl Store {

@@ -2,7 +2,7 @@
 
 use super::error::StoreError;
 use super::open::Store;
-use rusqlite::params;
+use crate::sql::params;
 
 /// The head of a log at a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Store {
             let mut rows = conn.prepare_cached(
                 "SELECT runs.name, entries, head FROM audit_anchors a JOIN runs ON runs.id = a.run WHERE log = ?1 ORDER BY stamp",
             )?;
-            let anchor = |row: &rusqlite::Row<'_>| {
+            let anchor = |row: &crate::sql::Row<'_>| {
                 let entries: i64 = row.get(1)?;
                 Ok(AuditAnchor { run: row.get(0)?, entries: entries.unsigned_abs(), head: row.get(2)? })
             };

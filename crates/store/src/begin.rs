@@ -2,14 +2,13 @@
 
 use super::error::StoreError;
 use super::journal::RunJournal;
-use super::lease::Lease;
 use super::open::Store;
 use super::outcomes::PackedOutcomes;
 use super::step::{CaseIds, insert_blob, insert_blobs};
+use crate::sql::{Connection, OptionalExtension, params};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::{Case, Hash, Launch, TestOutcomes, canonical};
 use asterisk_walk::Blob;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -57,41 +56,34 @@ impl Store {
             }
             Ok((run, insert_cases(conn, run, launch, new)?))
         })?;
-        Ok(RunJournal::new(self.clone(), new.run.to_owned(), run, cases, lease))
-    }
-}
-
-impl Store {
-    /// Acquires the lease on a run. A scratch store needs none: no other process can see it.
-    pub(super) fn lease(&self, run: &str) -> Result<Option<Lease>, StoreError> {
-        if self.is_scratch() { Ok(None) } else { Lease::take(self.path(), run).map(Some) }
+        Ok(RunJournal::new(self.clone(), new.run.to_owned(), (run, 0), cases, lease))
     }
 }
 
 fn insert_run(conn: &Connection, new: &NewRun<'_>, launch: Hash) -> Result<i64, StoreError> {
     let mut insert = conn.prepare_cached(
         "INSERT INTO runs (name, pipeline, status, started_at, start_seq, settings, manifest, launch) \
-         VALUES (?1, ?2, 'running', ?3, (SELECT ifnull(max(seq), 0) FROM events), ?4, ?5, ?6)",
+         VALUES (?1, ?2, 'running', ?3, (SELECT coalesce(max(seq), 0) FROM events), ?4, ?5, ?6) RETURNING id",
     )?;
-    let inserted = insert.execute(params![
+    let values = params![
         new.run,
         new.pipeline,
         new.started_at.millis(),
         new.settings.hash.bytes(),
         new.manifest.hash.bytes(),
         launch.bytes(),
-    ]);
-    match inserted {
-        Err(error) if is_constraint(&error) => Err(StoreError::RunExists(new.run.to_owned())),
-        other => Ok(other.map(|_| conn.last_insert_rowid())?),
+    ];
+    match insert.query_row(values, |row| row.get(0)) {
+        Err(error) if error.is_constraint() => Err(StoreError::RunExists(new.run.to_owned())),
+        other => Ok(other?),
     }
 }
 
 fn insert_cases(conn: &Connection, run: i64, launch: i64, new: &NewRun<'_>) -> Result<CaseIds, StoreError> {
     let mut find = conn.prepare_cached("SELECT id FROM cases WHERE launch = ?1 AND item = ?2")?;
-    let mut make = conn.prepare_cached("INSERT INTO cases (launch, item, test) VALUES (?1, ?2, ?3)")?;
+    let mut make = conn.prepare_cached("INSERT INTO cases (launch, item, test) VALUES (?1, ?2, ?3) RETURNING id")?;
     let mut insert = conn.prepare_cached(
-        "INSERT INTO run_cases (run, item, known, recall_key, status, content) VALUES (?1, ?2, ?3, ?4, 'waiting', ?5)",
+        "INSERT INTO run_cases (run, item, known, recall_key, status, content) VALUES (?1, ?2, ?3, ?4, 'waiting', ?5) RETURNING id",
     )?;
     let mut cases = CaseIds::with_capacity(new.cases.len());
     for case in &new.cases {
@@ -100,11 +92,12 @@ fn insert_cases(conn: &Connection, run: i64, launch: i64, new: &NewRun<'_>) -> R
         }
         let content = json_blob(case)?;
         insert_blob(conn, &content.hash, &content.text)?;
-        let known = match find.query_row(params![launch, case.id], |row| row.get(0)).optional()? {
+        let known: i64 = match find.query_row(params![launch, case.id], |row| row.get(0)).optional()? {
             Some(known) => known,
-            None => make.insert(params![launch, case.id, case.name])?,
+            None => make.query_row(params![launch, case.id, case.name], |row| row.get(0))?,
         };
-        let row = insert.insert(params![run, case.id, known, case.recall_key, content.hash.bytes()])?;
+        let values: &[&dyn rusqlite::ToSql] = params![run, case.id, known, case.recall_key, content.hash.bytes()];
+        let row: i64 = insert.query_row(values, |row| row.get(0))?;
         cases.insert(case.id.as_str().into(), row);
     }
     Ok(cases)
@@ -113,15 +106,18 @@ fn insert_cases(conn: &Connection, run: i64, launch: i64, new: &NewRun<'_>) -> R
 fn launch_row(conn: &Connection, run: i64, new: &NewRun<'_>) -> Result<i64, StoreError> {
     let launch = new.launch;
     let identity = params![launch.name, launch.run_id, launch.number];
-    let mut find =
-        conn.prepare_cached("SELECT id FROM launches WHERE name = ?1 AND external = ?2 AND ifnull(number, -1) = ifnull(?3, -1)")?;
+    let mut find = conn.prepare_cached(
+        "SELECT id FROM launches WHERE name = ?1 AND external = ?2 AND coalesce(number, -1) = coalesce(?3, -1)",
+    )?;
     if let Some(row) = find.query_row(identity, |row| row.get(0)).optional()? {
         return Ok(row);
     }
     let began = launch.started_at.unwrap_or(new.started_at).millis();
-    let mut make =
-        conn.prepare_cached("INSERT INTO launches (name, external, number, version, at, run) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
-    Ok(make.insert(params![launch.name, launch.run_id, launch.number, launch.version(), began, run])?)
+    let mut make = conn.prepare_cached(
+        "INSERT INTO launches (name, external, number, version, at, run) VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
+    )?;
+    let values = params![launch.name, launch.run_id, launch.number, launch.version(), began, run];
+    Ok(make.query_row(values, |row| row.get(0))?)
 }
 
 fn store_launch(conn: &Connection, launch: &Launch) -> Result<Hash, StoreError> {
@@ -169,10 +165,6 @@ fn stored(header: &Launch, cases: &[Hash]) -> Result<Blob, StoreError> {
 fn json_blob(value: &impl Serialize) -> Result<Blob, StoreError> {
     let value = serde_json::to_value(value).map_err(|error| StoreError::Refused(error.to_string()))?;
     Ok(Blob::new(canonical(&value)))
-}
-
-fn is_constraint(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
 }
 
 #[cfg(test)]

@@ -4,9 +4,8 @@ use super::bad_content::BadContent;
 use super::connection::inspect;
 use super::content;
 use super::error::StoreError;
-use super::lease::Lease;
+use super::lease::FileLease;
 use super::{migrations, outcomes, read};
-use rusqlite::ErrorCode;
 use std::path::Path;
 
 /// Result of a health check.
@@ -50,7 +49,7 @@ pub fn health(path: &Path, depth: Depth) -> Result<StoreHealth, StoreError> {
         whole.push(ending);
         std::fs::metadata(whole).map_or(0, |meta| meta.len())
     });
-    let version = migrations::version(&conn)?;
+    let version = conn.file().map_or(Ok(0), migrations::version)?;
     let check = if depth == Depth::Pages { "PRAGMA quick_check(5)" } else { "PRAGMA integrity_check(20)" };
     let mut statement = conn.prepare(check)?;
     let found = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>();
@@ -94,7 +93,7 @@ pub fn health(path: &Path, depth: Depth) -> Result<StoreHealth, StoreError> {
     let runs = conn.query_row("SELECT count(*) FROM runs", [], |row| row.get(0)).unwrap_or(0);
     let busy = match conn.execute_batch("BEGIN IMMEDIATE; ROLLBACK") {
         Ok(()) => false,
-        Err(error) => matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)),
+        Err(error) => StoreError::from(error).is_busy(),
     };
     Ok(StoreHealth {
         bytes: bytes.sum(),
@@ -103,7 +102,7 @@ pub fn health(path: &Path, depth: Depth) -> Result<StoreHealth, StoreError> {
         trouble,
         contents,
         events,
-        left: Lease::left_behind(path).len(),
+        left: FileLease::left_behind(path).len(),
         runs,
         busy,
     })

@@ -4,15 +4,14 @@
 
 use super::content::content;
 use super::error::StoreError;
-use super::lease::Lease;
 use super::open::Store;
 use super::outcomes::remove_old_outcomes;
-use super::packing::StoredText;
 use super::recorded::{recorded, remove_unused_dictionaries};
 use super::runs::RunStatus;
+use super::step::append_statement;
+use crate::sql::{Connection, params};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::Hash;
-use rusqlite::{Connection, params};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
@@ -58,8 +57,8 @@ impl Store {
         let old = listed.iter().skip(latest).filter(|run| retention.before.is_none_or(|before| run.started_at < before));
         for run in old.collect::<Vec<_>>().into_iter().rev() {
             let lease = match run.status {
-                RunStatus::Done | RunStatus::Error => Lease::take(self.path(), &run.run),
-                RunStatus::Paused if retention.include_paused => Lease::take(self.path(), &run.run),
+                RunStatus::Done | RunStatus::Error => self.lease(&run.run),
+                RunStatus::Paused if retention.include_paused => self.lease(&run.run),
                 status => {
                     cleaned.kept.insert(run.run.clone(), status);
                     continue;
@@ -97,8 +96,10 @@ impl Store {
             return Ok(false);
         }
         self.writer()?.outside(|conn| {
-            conn.execute_batch("VACUUM")?;
-            conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+            // A server gives the space of removed rows to new ones by itself.
+            let Some(file) = conn.file() else { return Ok(false) };
+            file.execute_batch("VACUUM")?;
+            file.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
             Ok(true)
         })
     }
@@ -115,13 +116,10 @@ impl Store {
 fn remove(conn: &Connection, cleaned: &mut Cleaned, now: Timestamp) -> Result<(), StoreError> {
     // An event of no run. Written before the removal, it keeps event numbers increasing; the visibility of facts depends on them.
     let body = json!({ "type": "cleaned", "runs": cleaned.runs }).to_string();
-    conn.execute(
-        "INSERT INTO events (run, rc, path, at, body) VALUES (0, NULL, '', ?1, ?2)",
-        params![now.millis(), StoredText::new(body)],
-    )?;
+    append_statement(conn, now, &body)?;
     for name in &cleaned.runs {
         let run: i64 = conn.query_row("SELECT id FROM runs WHERE name = ?1", [name], |row| row.get(0))?;
-        let sum = "SELECT count(*), ifnull(sum(length(CAST(body AS BLOB))), 0) FROM events INDEXED BY events_case WHERE run = ?1";
+        let sum = "SELECT count(*), coalesce(sum(octet_length(body)), 0) FROM events INDEXED BY events_case WHERE run = ?1";
         let (events, bytes): (i64, i64) = conn.query_row(sum, [run], |row| Ok((row.get(0)?, row.get(1)?)))?;
         cleaned.events += events.unsigned_abs();
         cleaned.bytes += bytes.unsigned_abs();
@@ -129,11 +127,11 @@ fn remove(conn: &Connection, cleaned: &mut Cleaned, now: Timestamp) -> Result<()
         for table in ["triages", "case_statuses", "notes", "findings"] {
             conn.execute(&format!("DELETE FROM {table} WHERE rc IN (SELECT id FROM run_cases WHERE run = ?1)"), [run])?;
         }
-        conn.execute("UPDATE runs SET cleaned_at = ?2 WHERE id = ?1", params![run, now.millis()])?;
+        conn.execute("UPDATE runs SET cleaned_at = ?2, holder = holder + 1 WHERE id = ?1", params![run, now.millis()])?;
     }
     let live = live(conn)?;
     let mut dead = Vec::new();
-    let mut rows = conn.prepare("SELECT id, hash, length(CAST(text AS BLOB)) FROM blobs")?;
+    let mut rows = conn.prepare("SELECT id, hash, octet_length(text) FROM blobs")?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
         if !live.contains(&row.get::<_, [u8; 32]>(1)?) {
@@ -177,7 +175,7 @@ fn live(conn: &Connection) -> Result<HashSet<[u8; 32]>, StoreError> {
 
 /// Finds everything in a text that may be a content address: runs of 64 hexadecimal digits. A false match only keeps a content longer than
 /// necessary.
-fn addresses(text: &str) -> impl Iterator<Item = [u8; 32]> {
+pub(super) fn addresses(text: &str) -> impl Iterator<Item = [u8; 32]> {
     let digit = |byte: &u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte);
     let runs = text.as_bytes().split(move |byte| !digit(byte)).filter(|run| run.len() == 64);
     runs.filter_map(|run| std::str::from_utf8(run).ok()?.parse::<Hash>().ok()).map(|hash| *hash.bytes())
@@ -188,9 +186,10 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::fixture::{StoreFixture, at, effects, launch, rca, step, symptom};
+    use crate::fixture::{Backend, StoreFixture, at, effects, launch, rca, step, symptom};
     use crate::{Dormancy, RcaFilter, RunJournal, StoreError, SymptomFilter};
     use asterisk_walk::{Blob, Commit, Journal};
+    use rstest::rstest;
 
     fn walked(fixture: &StoreFixture, run: &str, id: i64) -> RunJournal {
         let mut launch = launch(2);
@@ -221,9 +220,12 @@ mod tests {
         store.read(|conn| Ok(conn.query_row(&format!("SELECT count(*) FROM {what}"), [], |row| row.get(0))?)).unwrap()
     }
 
-    #[test]
-    fn traces_are_removed_and_findings_are_kept() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn traces_are_removed_and_findings_are_kept(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         done(&fixture, "a", 1);
         done(&fixture, "b", 2);
         let store = &fixture.store;
@@ -250,12 +252,15 @@ mod tests {
             assert!(matches!(&error, StoreError::CleanedRun(run) if run == "a"), "{error}");
         }
         assert_eq!(store.clean(&retention, at(21)).unwrap(), Cleaned::default(), "nothing is left to do");
-        assert!(store.shrink().unwrap());
+        assert_eq!(store.shrink().unwrap(), store.path().is_some(), "a server does by itself");
     }
 
-    #[test]
-    fn facts_stay_in_sight_when_all_events_are_gone() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn facts_stay_in_sight_when_all_events_are_gone(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         done(&fixture, "a", 1);
         let last = fixture.store.read(|conn| Ok(conn.query_row("SELECT max(seq) FROM events", [], |row| row.get::<_, i64>(0))?));
         let retention = Retention { before: Some(at(1)), ..Retention::default() };
@@ -264,9 +269,12 @@ mod tests {
         assert!(fixture.store.run("b").unwrap().start_seq > last.unwrap());
     }
 
-    #[test]
-    fn running_and_resumable_runs_are_kept() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn running_and_resumable_runs_are_kept(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         drop(walked(&fixture, "paused", 1));
         let running = walked(&fixture, "running", 2);
         done(&fixture, "done", 3);
@@ -284,9 +292,12 @@ mod tests {
         assert!(count(&fixture.store, "events") > 5);
     }
 
-    #[test]
-    fn a_running_run_keeps_shared_contents() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_running_run_keeps_shared_contents(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         done(&fixture, "a", 1);
         let journal = walked(&fixture, "b", 2);
         let shared = Blob::new(r#"{"shared":1}"#);
@@ -301,9 +312,12 @@ mod tests {
         journal.commit(step("c1", 4)).unwrap();
     }
 
-    #[test]
-    fn dictionaries_go_with_the_last_text_that_is_packed_with_them() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn dictionaries_go_with_the_last_text_that_is_packed_with_them(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let walk = |run: &str, steps| {
             let journal = fixture.begin(run, &launch(1));
             (1..=steps).for_each(|at| journal.commit(step("c1", at)).unwrap());

@@ -1,11 +1,13 @@
-//! Connections to the file with the settings that every one needs, and transactions on them.
+//! Connections to a file with the settings that every one needs.
 
 use super::error::StoreError;
 use super::migrations;
+use super::sql::Connection as AnyConnection;
+use super::transaction::{retry_while_busy, write};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// `ASTR`: distinguishes stores from other `SQLite` files.
 const APPLICATION_ID: i64 = 0x4153_5452;
@@ -15,12 +17,9 @@ const PAGE_BYTES: i64 = 4096;
 const CHECKPOINT_PAGES: i64 = 4000;
 /// Capacity of the statement cache: more than there are statements in this module, so that each is prepared once.
 const STATEMENT_CACHE: usize = 128;
-/// Upper bound of the pause between two attempts to get the write lock. `SQLite`'s own handler pauses up to 100 ms, which starves a process
-/// next to one that writes without pause.
-const MAX_PAUSE: Duration = Duration::from_millis(2);
 
 /// Opens a file for writing and migrates it to the newest format. The file must exist; an empty one becomes a store.
-pub(super) fn open_writer(path: &Path, synchronous: &str, busy_timeout: Duration) -> Result<Connection, StoreError> {
+pub(super) fn open_writer(path: &Path, synchronous: &str, busy_timeout: Duration) -> Result<AnyConnection, StoreError> {
     let conn = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy_timeout)?;
     if is_empty(&conn, path)? {
         conn.pragma_update(None, "page_size", PAGE_BYTES)?;
@@ -28,16 +27,19 @@ pub(super) fn open_writer(path: &Path, synchronous: &str, busy_timeout: Duration
         expect_ours(&conn, path)?;
     }
     // Two processes that switch a new file to WAL at once collide without SQLite's busy handler being called.
-    retry_while_busy(busy_timeout, || conn.pragma_update(None, "journal_mode", "WAL"))?;
+    retry_while_busy(busy_timeout, || Ok(conn.pragma_update(None, "journal_mode", "WAL")?))?;
     conn.pragma_update(None, "synchronous", synchronous)?;
     conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     conn.pragma_update(None, "foreign_keys", true)?;
-    if migrations::version(&conn)? != migrations::newest(migrations::STEPS) {
-        transaction(
+    let current = migrations::version(&conn)? == migrations::newest(migrations::STEPS);
+    let conn = AnyConnection::File(conn);
+    if !current {
+        write(
             &conn,
             busy_timeout,
             || Ok(()),
             |conn| {
+                let Some(conn) = conn.file() else { return Ok(()) };
                 // The other process may have initialised the file first.
                 if is_empty(conn, path)? {
                     conn.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -50,7 +52,7 @@ pub(super) fn open_writer(path: &Path, synchronous: &str, busy_timeout: Duration
 }
 
 /// Opens a new store that lives as long as the connection.
-pub(super) fn open_scratch() -> Result<Connection, StoreError> {
+pub(super) fn open_scratch() -> Result<AnyConnection, StoreError> {
     // A database without a name is in memory and spills to a temporary file.
     let conn = Connection::open("")?;
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
@@ -59,76 +61,36 @@ pub(super) fn open_scratch() -> Result<Connection, StoreError> {
     conn.pragma_update(None, "journal_mode", "MEMORY")?;
     conn.pragma_update(None, "synchronous", "OFF")?;
     migrations::migrate(&conn, Path::new(""), migrations::STEPS)?;
-    Ok(conn)
+    Ok(AnyConnection::File(conn))
 }
 
 /// Opens a store read-only. It must exist and have the newest format.
-pub(super) fn open_reader(path: &Path, busy_timeout: Duration) -> Result<Connection, StoreError> {
+pub(super) fn open_reader(path: &Path, busy_timeout: Duration) -> Result<AnyConnection, StoreError> {
     if !path.exists() {
-        return Err(StoreError::Missing(path.to_path_buf()));
+        return Err(StoreError::Missing(path.display().to_string()));
     }
     let conn = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY, busy_timeout)?;
     // A process that was killed while it made the store leaves an empty one.
     if is_empty(&conn, path)? {
-        return Err(StoreError::Missing(path.to_path_buf()));
+        return Err(StoreError::Missing(path.display().to_string()));
     }
     expect_ours(&conn, path)?;
     let (found, known) = (migrations::version(&conn)?, migrations::newest(migrations::STEPS));
     match found.cmp(&known) {
         std::cmp::Ordering::Less => Err(StoreError::Older { path: path.to_path_buf(), found, known }),
-        std::cmp::Ordering::Greater => Err(StoreError::Newer { path: path.to_path_buf(), found, known }),
-        std::cmp::Ordering::Equal => Ok(conn),
+        std::cmp::Ordering::Greater => Err(StoreError::Newer { store: path.display().to_string(), found, known }),
+        std::cmp::Ordering::Equal => Ok(AnyConnection::File(conn)),
     }
 }
 
 /// Opens a store of any version for inspection: read-only, without waiting for locks.
-pub(super) fn inspect(path: &Path) -> Result<Connection, StoreError> {
+pub(super) fn inspect(path: &Path) -> Result<AnyConnection, StoreError> {
     if !path.exists() {
-        return Err(StoreError::Missing(path.to_path_buf()));
+        return Err(StoreError::Missing(path.display().to_string()));
     }
     let conn = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE, Duration::ZERO)?;
     expect_ours(&conn, path)?;
-    Ok(conn)
-}
-
-/// Runs `body` in a write transaction and commits it, or rolls it back if `body` fails. `boundary` is called before the transaction, before
-/// its commit and after it; its failure fails the transaction (too late to undo it after the commit).
-pub(super) fn transaction<T>(
-    conn: &Connection,
-    busy_timeout: Duration,
-    mut boundary: impl FnMut() -> Result<(), StoreError>,
-    body: impl FnOnce(&Connection) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    boundary()?;
-    // A panic may have left a transaction open.
-    roll_back(conn)?;
-    retry_while_busy(busy_timeout, || run(conn, "BEGIN IMMEDIATE"))?;
-    let result = body(conn).and_then(|value| {
-        boundary()?;
-        run(conn, "COMMIT")?;
-        Ok(value)
-    });
-    match result {
-        Ok(value) => boundary().map(|()| value),
-        Err(error) => {
-            // The error of `body` is the one to report; a transaction that cannot be rolled back now is before the next one.
-            roll_back(conn).unwrap_or_default();
-            Err(error)
-        }
-    }
-}
-
-/// Rolls back the open transaction, if any: some errors make `SQLite` roll back by itself.
-fn roll_back(conn: &Connection) -> Result<(), StoreError> {
-    if !conn.is_autocommit() {
-        run(conn, "ROLLBACK")?;
-    }
-    Ok(())
-}
-
-/// Runs a cached statement without parameters or rows.
-pub(super) fn run(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
-    conn.prepare_cached(sql)?.execute([]).map(drop)
+    Ok(AnyConnection::File(conn))
 }
 
 fn open(path: &Path, access: OpenFlags, busy_timeout: Duration) -> Result<Connection, StoreError> {
@@ -177,20 +139,5 @@ fn unusable(error: rusqlite::Error, path: &Path) -> StoreError {
             StoreError::io(path, std::io::Error::other(error))
         }
         _ => error.into(),
-    }
-}
-
-/// Retries an operation while another process holds the lock.
-fn retry_while_busy(busy_timeout: Duration, mut attempt: impl FnMut() -> rusqlite::Result<()>) -> Result<(), StoreError> {
-    let deadline = Instant::now() + busy_timeout;
-    let mut pause = Duration::from_micros(50);
-    loop {
-        match attempt().map_err(StoreError::from) {
-            Err(StoreError::Busy(_)) if Instant::now() < deadline => {
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(MAX_PAUSE);
-            }
-            other => return other,
-        }
     }
 }

@@ -6,10 +6,10 @@ use super::bad_content::{BadContent, Fault, Owner};
 use super::error::StoreError;
 use super::packing::Unreadable;
 use super::recorded::{recorded, recorded_text};
+use crate::sql::{Connection, params};
 use asterisk_base::model::Hash;
 use asterisk_walk::EventKind;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, params};
 use serde::Deserialize;
 use std::collections::{BTreeSet, HashSet};
 
@@ -71,19 +71,19 @@ fn owners(conn: &Connection, hash: &Hash) -> Vec<Owner> {
     owners
 }
 
-fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> rusqlite::Result<()> {
+fn direct(conn: &Connection, hash: &Hash, found: &mut BTreeSet<Owner>) -> crate::sql::Result<()> {
     let mut runs = conn.prepare_cached(
-        "SELECT name, '', CASE ?1 WHEN settings THEN 'what it was started with' WHEN manifest THEN 'the list of texts' ELSE 'the launch' END \
+        "SELECT name, '', CASE WHEN settings = ?1 THEN 'what it was started with' WHEN manifest = ?1 THEN 'the list of texts' ELSE 'the launch' END \
          FROM runs WHERE cleaned_at IS NULL AND ?1 IN (settings, manifest, launch) \
          UNION ALL SELECT name, item, 'the failure' FROM run_cases JOIN runs ON runs.id = run \
          WHERE cleaned_at IS NULL AND content = ?1 ORDER BY 1 LIMIT ?2",
     )?;
-    let owner = |row: &rusqlite::Row<'_>| Ok(Owner { run: row.get(0)?, case: row.get(1)?, what: row.get(2)? });
+    let owner = |row: &crate::sql::Row<'_>| Ok(Owner { run: row.get(0)?, case: row.get(1)?, what: row.get(2)? });
     for owner in runs.query_map(params![hash.bytes(), MAX_OWNERS], owner)? {
         found.insert(owner?);
     }
     let mut events = conn.prepare_cached(
-        "SELECT name, ifnull(item, ''), path, body FROM events JOIN runs ON runs.id = events.run \
+        "SELECT name, coalesce(item, ''), path, body FROM events JOIN runs ON runs.id = events.run \
          LEFT JOIN run_cases ON run_cases.id = rc ORDER BY seq",
     )?;
     let (mut events, address) = (events.query([])?, hash.to_string());
@@ -113,7 +113,7 @@ fn artifact(body: &str) -> Option<Hash> {
 }
 
 /// The contents whose text contains an address.
-fn parents(conn: &Connection, hash: &Hash) -> rusqlite::Result<Vec<Hash>> {
+fn parents(conn: &Connection, hash: &Hash) -> crate::sql::Result<Vec<Hash>> {
     let mut all = conn.prepare_cached("SELECT hash, text FROM blobs NOT INDEXED")?;
     let (mut all, address) = (all.query([])?, hash.to_string());
     let mut found = Vec::new();
@@ -163,37 +163,28 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::Store;
-    use crate::fixture::{StoreFixture, launch, step};
+    use crate::fixture::{Backend, StoreFixture, launch, step};
     use asterisk_walk::Journal;
     use proptest::prelude::*;
+    use rstest::rstest;
 
     /// Sets the value of a content.
-    fn put(store: &Store, hash: &Hash, value: &dyn rusqlite::ToSql) {
-        let sql = "UPDATE blobs SET text = ?2 WHERE hash = ?1";
-        store.writer().unwrap().exclusively(|conn| Ok(conn.execute(sql, params![hash.bytes(), value])?)).unwrap();
+    fn put(fixture: &StoreFixture, hash: &Hash, value: &dyn rusqlite::ToSql) {
+        fixture.change("UPDATE blobs SET text = ?2 WHERE hash = ?1", params![hash.bytes(), value]);
     }
 
-    fn packed(store: &Store, hash: &Hash) -> Vec<u8> {
-        store
-            .read(|conn| Ok(conn.query_row("SELECT text FROM blobs WHERE hash = ?1", [hash.bytes()], |row| row.get(0))?))
-            .unwrap()
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn a_changed_byte_of_a_packed_content_is_noticed(at in any::<proptest::sample::Index>(), bit in 0..8_u32) {
-            let fixture = StoreFixture::new();
+    #[test]
+    fn a_changed_byte_of_a_packed_content_is_noticed() {
+        Backend::File.check(64, &(any::<proptest::sample::Index>(), 0..8_u32), |(at, bit)| {
+            let fixture = StoreFixture::on(Backend::File);
             let journal = fixture.begin("r", &launch(1));
             let commit = step("c1", 1);
             journal.commit(commit.clone()).unwrap();
             let blob = &commit.blobs[0];
-            let mut bytes = packed(&fixture.store, &blob.hash);
+            let mut bytes: Vec<u8> = fixture.value("SELECT text FROM blobs WHERE hash = ?1", params![blob.hash.bytes()]);
             let at = at.index(bytes.len());
             bytes[at] ^= 1 << bit;
-            put(&fixture.store, &blob.hash, &bytes);
+            put(&fixture, &blob.hash, &bytes);
             match fixture.store.blob(&blob.hash) {
                 // Some bits of a frame are unused.
                 Ok(text) => prop_assert_eq!(text, Some(blob.text.clone())),
@@ -206,17 +197,21 @@ mod tests {
                 }
                 Err(other) => prop_assert!(false, "{}", other),
             }
-        }
+            Ok(())
+        });
     }
 
-    #[test]
-    fn plain_contents_of_older_stores_are_read() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn plain_contents_of_older_stores_are_read(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let commit = step("c1", 1);
         let journal = fixture.begin("r", &launch(1));
         journal.commit(commit.clone()).unwrap();
         for blob in &commit.blobs {
-            put(&fixture.store, &blob.hash, &&*blob.text);
+            put(&fixture, &blob.hash, &&*blob.text);
         }
         fixture.change_events("", |body| body);
         for blob in &commit.blobs {
@@ -227,21 +222,25 @@ mod tests {
         assert_eq!(fixture.store.read(|conn| verify(conn, |bad| panic!("{bad}"))).unwrap(), 8);
     }
 
-    #[test]
-    fn a_content_of_a_newer_program_is_not_called_damaged() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_content_of_a_newer_program_is_not_called_damaged(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(1));
         let commit = step("c1", 1);
         journal.commit(commit.clone()).unwrap();
         let hash = &commit.blobs[0].hash;
-        put(&fixture.store, hash, &vec![200_u8, 1, 2, 3]);
+        put(&fixture, hash, &vec![200_u8, 1, 2, 3]);
         let error = fixture.store.needed(hash).expect_err("newer");
         assert!(!error.is_damage() && error.to_string().contains("written by a newer asterisk"), "{error}");
         let mut found = Vec::new();
         fixture.store.read(|conn| verify(conn, |bad| found.push((bad.hash, bad.fault)))).unwrap();
         assert_eq!(found, [(*hash, Fault::Newer)]);
-        let body = "UPDATE events SET body = x'c8010203' WHERE seq = 2";
-        fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(body, [])?)).unwrap();
+        fixture.change("UPDATE events SET body = ?1 WHERE seq = 2", params![vec![200_u8, 1, 2, 3]]);
         let error = fixture.store.events("r", "c1").expect_err("newer");
         assert!(matches!(error, StoreError::NewerText(200)), "{error}");
     }

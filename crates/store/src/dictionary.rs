@@ -1,8 +1,9 @@
 //! Dictionaries that a store makes of its own texts, for those that follow: the walks of failures have most of their words in common.
 
 use super::packing::{compress, compressor, decompress, pack, unpack_bytes};
+use super::remembered;
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use asterisk_base::model::Hash;
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 
@@ -25,29 +26,39 @@ pub(super) struct Dictionary {
 }
 
 impl Dictionary {
+    pub(super) fn new(id: i64, hash: Hash) -> Self {
+        Self { id, hash }
+    }
+
     /// The one that texts are packed with now.
-    pub(super) fn latest(conn: &Connection) -> rusqlite::Result<Option<Self>> {
+    pub(super) fn latest(conn: &Connection) -> crate::sql::Result<Option<Self>> {
+        if let Some(now) = remembered::standing(conn)? {
+            return Ok(now.dictionary.map(|(latest, _)| latest));
+        }
         conn.prepare_cached("SELECT id, hash FROM dictionaries ORDER BY id DESC LIMIT 1")?.query_row([], Self::of_row).optional()
     }
 
     /// The one of a row.
     pub(super) fn find(conn: &Connection, id: u64) -> Option<Self> {
-        let mut find = conn.prepare_cached("SELECT id, hash FROM dictionaries WHERE id = ?1").ok()?;
-        find.query_row([i64::try_from(id).ok()?], Self::of_row).ok()
+        remembered::dictionary(conn, id, || {
+            let mut find = conn.prepare_cached("SELECT id, hash FROM dictionaries WHERE id = ?1").ok()?;
+            find.query_row([i64::try_from(id).ok()?], Self::of_row).ok()
+        })
     }
 
-    fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn of_row(row: &Row<'_>) -> crate::sql::Result<Self> {
         Ok(Self { id: row.get(0)?, hash: Hash::from_bytes(row.get(1)?) })
     }
 
     /// Makes a dictionary of some bytes the latest, `seq` being the last event.
-    pub(super) fn insert(conn: &Connection, seq: i64, bytes: &[u8]) -> rusqlite::Result<()> {
+    pub(super) fn insert(conn: &Connection, seq: i64, bytes: &[u8]) -> crate::sql::Result<()> {
         let stored = pack(bytes).unwrap_or_default();
         conn.prepare_cached("INSERT INTO dictionaries (seq, hash, bytes) VALUES (?1, ?2, ?3)")?.execute(params![
             seq,
             Hash::of(bytes).bytes(),
             stored
         ])?;
+        remembered::note_dictionary(conn);
         Ok(())
     }
 

@@ -1,9 +1,11 @@
 //! Errors of the store.
 
 use super::bad_content::BadContent;
+use crate::sql::SqlError;
 use asterisk_diag::is_full;
 use asterisk_walk::JournalError;
 use rusqlite::ErrorCode;
+use rusqlite::types::FromSqlError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,14 +17,13 @@ pub enum StoreError {
     Busy(String),
     /// The file was written by a newer version of the program.
     #[error(
-        "{path} was written by a newer version of this program: its format is {found}, the newest known here is {known}; \
-         update the program",
-        path = path.display()
+        "{store} was written by a newer version of this program: its format is {found}, the newest known here is {known}; \
+         update the program"
     )]
     Newer {
-        /// Path of the store.
-        path: PathBuf,
-        /// Format version of the file.
+        /// Where the store is.
+        store: String,
+        /// Format version of the store.
         found: i64,
         /// Newest format version known to this program.
         known: i64,
@@ -37,6 +38,16 @@ pub enum StoreError {
         /// Newest format version known to this program.
         known: i64,
     },
+    /// The tables on a server were made by an older version of the program.
+    #[error("{store} has the older format {found}; `asterisk store migrate` brings it up to format {known}")]
+    OlderServer {
+        /// Where the store is.
+        store: String,
+        /// Format version of the tables.
+        found: i64,
+        /// Newest format version known to this program.
+        known: i64,
+    },
     /// A text was packed by a newer version of the program.
     #[error(
         "the store has texts that were written by a newer asterisk: they are packed with dictionary {0}, which is unknown here; \
@@ -46,9 +57,21 @@ pub enum StoreError {
     /// The file is not a store.
     #[error("{path} is not a store of this program", path = .0.display())]
     NotAStore(PathBuf),
-    /// The file does not exist.
-    #[error("no store at {path} yet", path = .0.display())]
-    Missing(PathBuf),
+    /// The file or the project does not exist.
+    #[error("no store at {0} yet")]
+    Missing(String),
+    /// The address is one of a server, and this build of the program knows files only.
+    #[error("this build of asterisk has no support for PostgreSQL; build it with `--features postgres`")]
+    NoServers,
+    /// The server cannot be reached, or the connection to it was lost.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The role may not do that on the server.
+    #[error("permission denied: {0}")]
+    Denied(String),
+    /// Another process executes the run now.
+    #[error("run `{0}` was taken over by another process; what this one did since is not recorded")]
+    TakenOver(String),
     /// The file is damaged.
     #[error("the store is damaged: {0}")]
     Damaged(String),
@@ -87,9 +110,9 @@ pub enum StoreError {
     /// The data to write is invalid; nothing of it was stored.
     #[error("{0}")]
     Refused(String),
-    /// Any other error of `SQLite`.
-    #[error("SQLite: {0}")]
-    Sqlite(rusqlite::Error),
+    /// Any other error of the database.
+    #[error(transparent)]
+    Database(SqlError),
 }
 
 impl StoreError {
@@ -114,22 +137,48 @@ impl StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy("the store".into()),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
-            Some(ErrorCode::DiskFull) => Self::Full(format!("the store cannot be written: {error}")),
+        SqlError::from(error).into()
+    }
+}
+
+impl From<FromSqlError> for StoreError {
+    fn from(error: FromSqlError) -> Self {
+        SqlError::from(error).into()
+    }
+}
+
+impl From<SqlError> for StoreError {
+    fn from(error: SqlError) -> Self {
+        let said = || error.to_string();
+        match &error {
             // Every statement matches its columns, so a value of another type, or text that is not UTF-8, is damage.
-            None if matches!(
-                error,
+            SqlError::File(
                 rusqlite::Error::FromSqlConversionFailure(..)
-                    | rusqlite::Error::InvalidColumnType(..)
-                    | rusqlite::Error::IntegralValueOutOfRange(..)
-                    | rusqlite::Error::Utf8Error(..)
-            ) =>
-            {
-                Self::Damaged(error.to_string())
-            }
-            _ => Self::Sqlite(error),
+                | rusqlite::Error::InvalidColumnType(..)
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::Utf8Error(..),
+            ) => Self::Damaged(said()),
+            SqlError::File(file) => match file.sqlite_error_code() {
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy("the store".into()),
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(file.to_string()),
+                Some(ErrorCode::DiskFull) => Self::Full(format!("the store cannot be written: {file}")),
+                _ => Self::Database(error),
+            },
+            SqlError::NoRows => Self::Database(error),
+            #[cfg(feature = "postgres")]
+            SqlError::Uncertain(_) | SqlError::Failed => Self::Database(error),
+            #[cfg(feature = "postgres")]
+            SqlError::Connection(why) => Self::Unreachable(why.clone()),
+            // https://www.postgresql.org/docs/current/errcodes-appendix.html
+            #[cfg(feature = "postgres")]
+            SqlError::Server(server) => match server.code().map_or("", |code| code.code()) {
+                "55P03" | "40001" | "40P01" => Self::Busy("the store".into()),
+                "53100" => Self::Full(format!("the store cannot be written: {}", said())),
+                "42501" | "25006" => Self::Denied(said()),
+                "XX001" | "XX002" => Self::Damaged(said()),
+                "57P01" | "57P02" | "57P03" => Self::Unreachable(said()),
+                _ => Self::Database(error),
+            },
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::error::StoreError;
 use super::open::Store;
 use super::packing::{StoredText, UnpackedText};
-use rusqlite::{Connection, params};
+use crate::sql::{Connection, params};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ impl Store {
         self.read(|conn| {
             let mut rows = conn.prepare_cached(
                 "SELECT c.item, f.body FROM findings f JOIN run_cases c ON c.id = f.rc JOIN runs r ON r.id = c.run \
-                 WHERE r.name = ?1 AND f.revision = ?2 AND f.seq = (SELECT ifnull(max(seq), 0) FROM events WHERE run = r.id AND rc = c.id)",
+                 WHERE r.name = ?1 AND f.revision = ?2 AND f.seq = (SELECT coalesce(max(seq), 0) FROM events WHERE run = r.id AND rc = c.id)",
             )?;
             let rows = rows.query_map(params![run, number(revision)], |row| Ok((row.get(0)?, row.get::<_, UnpackedText>(1).ok())))?;
             let mut found = BTreeMap::new();
@@ -44,9 +44,9 @@ impl RunFindings<'_> {
     pub(super) fn keep(self, conn: &Connection, run: i64) -> Result<(), StoreError> {
         let mut keep = conn.prepare_cached(
             "INSERT INTO findings (rc, seq, revision, body) \
-             SELECT id, (SELECT ifnull(max(seq), 0) FROM events WHERE run = ?1 AND rc = c.id), ?3, ?4 \
+             SELECT id, (SELECT coalesce(max(seq), 0) FROM events WHERE run = ?1 AND rc = c.id), ?3, ?4 \
              FROM run_cases c WHERE run = ?1 AND item = ?2 \
-             ON CONFLICT DO UPDATE SET seq = excluded.seq, revision = excluded.revision, body = excluded.body",
+             ON CONFLICT (rc) DO UPDATE SET seq = excluded.seq, revision = excluded.revision, body = excluded.body",
         )?;
         for (case, finding) in self.findings {
             keep.execute(params![run, case, number(self.revision), StoredText::new(finding.to_string())])?;
@@ -65,13 +65,17 @@ mod tests {
 
     use super::*;
     use crate::RunStatus;
-    use crate::fixture::{StoreFixture, at, launch, step};
+    use crate::fixture::{Backend, StoreFixture, at, launch, step};
     use asterisk_walk::Journal as _;
+    use rstest::rstest;
     use serde_json::json;
 
-    #[test]
-    fn a_finding_holds_until_something_happens() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_finding_holds_until_something_happens(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(2));
         let (store, found) = (&fixture.store, json!({ "found": "x".repeat(1000) }));
         let keep = |revision, findings: &[(&str, &Value)]| {

@@ -2,31 +2,107 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::{Durability, NewRun, RunJournal, Store, recorded_text};
+use super::recorded::recorded_text;
+use super::{Durability, NewRun, RunJournal, Store, StoreLocation};
+#[cfg(feature = "postgres")]
+use super::{ServerAddress, sql::ServerConnection};
+use crate::sql::{Connection, Row, params};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::{Case, Effect, Hash, Launch};
 use asterisk_walk::{Blob, Commit};
 use asterisk_walk::{Event, EventBody};
-use rusqlite::{Connection, Row, params};
+use proptest::prelude::{ProptestConfig, Strategy};
+use proptest::test_runner::{TestCaseError, TestRunner};
 use std::collections::BTreeMap;
+#[cfg(feature = "postgres")]
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 
-/// A store in a temporary directory.
+/// What a test of the store runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Backend {
+    /// A file.
+    File,
+    /// A scratch store.
+    Memory,
+    /// A project on a PostgreSQL server.
+    Server,
+}
+
+/// Names a server for tests: `postgres://USER@HOST:PORT/DATABASE`. The value `required` makes tests fail without one.
+const SERVER: &str = "ASTERISK_TEST_POSTGRES";
+
+impl Backend {
+    /// Whether tests cannot run on it here, for want of a server. Says so; where a server is required, fails.
+    #[allow(clippy::print_stderr)]
+    pub(super) fn is_missing(self) -> bool {
+        let named = std::env::var(SERVER).unwrap_or_default();
+        if self != Self::Server || (cfg!(feature = "postgres") && named.contains("://")) {
+            return false;
+        }
+        let required = named == "required" || std::env::var_os("CI").is_some_and(|ci| !ci.is_empty());
+        let why = if cfg!(feature = "postgres") {
+            format!("set {SERVER}=postgres://USER@HOST:PORT/DATABASE, where the role may create schemas")
+        } else {
+            "build with `--features postgres`".to_owned()
+        };
+        assert!(!(required && cfg!(feature = "postgres")), "tests on a PostgreSQL server are required: {why}");
+        eprintln!("skipped on a PostgreSQL server: {why}");
+        true
+    }
+
+    /// Checks a property with values of a strategy, with few of them on a server, where a store takes long to make.
+    pub(super) fn check<S: Strategy>(self, cases: u32, values: &S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+        if self.is_missing() {
+            return;
+        }
+        let cases = if self == Self::Server { cases.div_ceil(8) } else { cases };
+        let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+        TestRunner::new(config).run(values, property).unwrap();
+    }
+}
+
+/// A store that is gone with the fixture.
 pub(super) struct StoreFixture {
     pub(super) store: Store,
-    _dir: TempDir,
+    _dir: Option<TempDir>,
 }
 
 impl StoreFixture {
-    pub(super) fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(&dir.path().join("store.db"), Durability::Batch).unwrap();
-        Self { store, _dir: dir }
+    pub(super) fn on(backend: Backend) -> Self {
+        Self::durable(backend, Durability::Batch)
+    }
+
+    pub(super) fn durable(backend: Backend, durability: Durability) -> Self {
+        match backend {
+            Backend::File => {
+                let dir = tempfile::tempdir().unwrap();
+                let store = Store::open(dir.path().join("store.db"), durability).unwrap();
+                Self { store, _dir: Some(dir) }
+            }
+            Backend::Memory => Self { store: Store::scratch().unwrap(), _dir: None },
+            Backend::Server => Self { store: Store::open(new_project(), durability).unwrap(), _dir: None },
+        }
+    }
+
+    /// Where the store is, to open it again.
+    pub(super) fn location(&self) -> &StoreLocation {
+        self.store.location().unwrap()
     }
 
     /// Creates a run over the launch's cases.
     pub(super) fn begin(&self, run: &str, launch: &Launch) -> RunJournal {
         begin(&self.store, run, launch).unwrap()
+    }
+
+    /// Changes rows behind the store's back.
+    pub(super) fn change(&self, sql: &str, params: &[&dyn rusqlite::ToSql]) {
+        self.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(sql, params)?)).unwrap();
+    }
+
+    /// The value of a query.
+    pub(super) fn value<T: rusqlite::types::FromSql>(&self, sql: &str, params: &[&dyn rusqlite::ToSql]) -> T {
+        self.store.read(|conn| Ok(conn.query_row(sql, params, |row| row.get(0))?)).unwrap()
     }
 
     /// Changes the bodies of the events that meet a condition; they are plain then, as in older stores.
@@ -41,6 +117,38 @@ impl StoreFixture {
             Ok(())
         };
         self.store.writer().unwrap().exclusively(change).unwrap();
+    }
+}
+
+/// A project of its own on the server.
+#[cfg(feature = "postgres")]
+fn new_project() -> StoreLocation {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let address: ServerAddress = std::env::var(SERVER).unwrap().parse().unwrap();
+    let project = format!("test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let address = address.with_project(&project).unwrap();
+    // One may be left of a process with the same number that was killed.
+    drop_project(&address);
+    StoreLocation::Server(address)
+}
+
+#[cfg(not(feature = "postgres"))]
+fn new_project() -> StoreLocation {
+    panic!("a server needs the feature `postgres`")
+}
+
+#[cfg(feature = "postgres")]
+fn drop_project(address: &ServerAddress) {
+    let conn = ServerConnection::open(address, "SET client_min_messages = warning; SET lock_timeout = '10s'").unwrap();
+    conn.simple(&format!("DROP SCHEMA IF EXISTS {} CASCADE", address.schema())).unwrap();
+}
+
+#[cfg(feature = "postgres")]
+impl Drop for StoreFixture {
+    fn drop(&mut self) {
+        if let Some(StoreLocation::Server(address)) = self.store.location() {
+            drop_project(address);
+        }
     }
 }
 

@@ -4,9 +4,9 @@ use super::error::StoreError;
 use super::open::Store;
 use super::outcomes::read_outcomes;
 use super::test_names::read_names;
+use crate::sql::Connection;
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::{TestIdentity, TestOutcome};
-use rusqlite::Connection;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
@@ -140,7 +140,7 @@ fn launches(conn: &Connection) -> Result<Vec<LaunchRow>, StoreError> {
     let mut rows = conn.prepare(
         "SELECT id, name, revision, at FROM (SELECT l.id, l.name, t.revision, l.at, \
          row_number() OVER (PARTITION BY l.name ORDER BY l.at DESC, l.id DESC) AS nth \
-         FROM test_outcomes t JOIN launches l ON l.id = t.launch) WHERE nth <= ?1 ORDER BY at, id",
+         FROM test_outcomes t JOIN launches l ON l.id = t.launch) latest WHERE nth <= ?1 ORDER BY at, id",
     )?;
     let launches = rows.query_map([LAUNCHES], |row| {
         Ok(LaunchRow { id: row.get(0)?, name: row.get(1)?, revision: row.get(2)?, at: row.get(3)? })
@@ -153,8 +153,10 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::fixture::{StoreFixture, at, launch};
+    use crate::fixture::{Backend, StoreFixture, at, launch};
+    use TestOutcome::{Failed, Flaky, Passed, Skipped};
     use asterisk_base::model::{Case, Launch, TestOutcomes};
+    use rstest::rstest;
 
     /// A launch of a day in which tests of the suite `s` ended so.
     fn nightly(day: i64, commit: &str, tests: &[(&str, TestOutcome)]) -> Launch {
@@ -177,10 +179,14 @@ mod tests {
         launch
     }
 
-    #[test]
-    fn what_flips_is_retried_or_contradicts_itself_is_counted() {
-        use TestOutcome::{Failed, Flaky, Passed, Skipped};
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn what_flips_is_retried_or_contradicts_itself_is_counted(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let nights = [
             ("a", [("flips", Passed), ("retried", Passed), ("steady", Passed), ("broken", Passed)]),
             ("a", [("flips", Failed), ("retried", Flaky), ("steady", Passed), ("broken", Failed)]),

@@ -1,16 +1,19 @@
 //! The journal of one run, to which its walks commit their steps.
 
 use super::error::StoreError;
+use super::jobs::{TakenJob, withdraw};
 use super::lease::Lease;
 use super::open::Store;
 use super::runs::run_row;
-use super::step::{CaseIds, StoredCommit};
+use super::step::{CaseIds, Claim, StoredCommit};
+use crate::sql::Connection;
 use asterisk_walk::{Commit, Journal, JournalError};
-use rusqlite::Connection;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tracing::debug_span;
 
-/// The journal of a run, with the lease on it: while it or a clone lives, no other process can execute the run.
+/// The journal of a run. One of [`Store::begin_run`] or [`Store::journal`] has the lease on it: while it or a clone lives, no other process
+/// can execute the run.
 #[derive(Clone, Debug)]
 pub struct RunJournal(Arc<JournalInner>);
 
@@ -20,12 +23,47 @@ struct JournalInner {
     name: String,
     run: i64,
     cases: CaseIds,
-    _lease: Option<Lease>,
+    right: Right,
+}
+
+/// By what right a journal commits.
+#[derive(Debug)]
+enum Right {
+    /// The lease on the run, which was taken this often until then.
+    Run { holder: i64, _lease: Option<Lease> },
+    /// Jobs: cases by their rows, each with the number that the job was given with.
+    Jobs(Mutex<HashMap<i64, i64>>),
 }
 
 impl RunJournal {
-    pub(super) fn new(store: Store, name: String, run: i64, cases: CaseIds, lease: Option<Lease>) -> Self {
-        Self(Arc::new(JournalInner { store, name, run, cases, _lease: lease }))
+    pub(super) fn new(store: Store, name: String, (run, holder): (i64, i64), cases: CaseIds, lease: Option<Lease>) -> Self {
+        Self(Arc::new(JournalInner { store, name, run, cases, right: Right::Run { holder, _lease: lease } }))
+    }
+
+    /// Lets a worker's journal commit for the case of a job.
+    pub fn hold(&self, job: &TakenJob) {
+        if let Right::Jobs(held) = &self.0.right {
+            lock(held).insert(job.rc, job.fence);
+        }
+    }
+
+    /// Ends that.
+    pub fn release(&self, job: &TakenJob) {
+        if let Right::Jobs(held) = &self.0.right {
+            lock(held).remove(&job.rc);
+        }
+    }
+
+    /// What a commit for a case must be sure of.
+    fn claim(&self, case: Option<i64>) -> Claim {
+        match &self.0.right {
+            Right::Run { holder, .. } => Claim::Run { holder: *holder },
+            // Without a job, one that nobody has.
+            Right::Jobs(held) => {
+                let rc = case.unwrap_or_default();
+                Claim::Job { rc, fence: lock(held).get(&rc).copied().unwrap_or_default() }
+            }
+        }
     }
 
     /// Id of the run.
@@ -42,7 +80,9 @@ impl Journal for RunJournal {
     fn commit(&self, commit: Commit) -> Result<(), JournalError> {
         let JournalInner { store, run, cases, .. } = &*self.0;
         let _span = debug_span!("commit", events = commit.events.len()).entered();
-        store.writer()?.submit(StoredCommit::new(*run, cases, commit)?)
+        let mut step = StoredCommit::new(*run, cases, commit)?;
+        step.claim = self.claim(step.case());
+        store.writer()?.submit(step)
     }
 }
 
@@ -53,15 +93,28 @@ impl Store {
         let writer = self.writer()?;
         let row = self.read(|conn| run_row(conn, run))?;
         let lease = self.lease(run)?;
-        writer.exclusively(|conn| {
+        let holder = writer.exclusively(|conn| {
             // Retention may have removed the run before the lease was acquired.
             run_row(conn, run)?;
-            conn.execute("UPDATE runs SET status = 'running', ended_at = NULL WHERE id = ?1", [row])?;
-            Ok(())
+            withdraw(conn, row)?;
+            let sql = "UPDATE runs SET status = 'running', ended_at = NULL, holder = holder + 1 WHERE id = ?1 RETURNING holder";
+            Ok(conn.query_row(sql, [row], |row| row.get(0))?)
         })?;
         let cases = self.read(|conn| load_cases(conn, row))?;
-        Ok(RunJournal::new(self.clone(), run.to_owned(), row, cases, lease))
+        Ok(RunJournal::new(self.clone(), run.to_owned(), (row, holder), cases, lease))
     }
+
+    /// Opens the journal of a run for a worker, which commits for the cases of jobs that it holds ([`RunJournal::hold`]).
+    pub fn worker_journal(&self, run: &str) -> Result<RunJournal, StoreError> {
+        let row = self.read(|conn| run_row(conn, run))?;
+        let cases = self.read(|conn| load_cases(conn, row))?;
+        let right = Right::Jobs(Mutex::default());
+        Ok(RunJournal(Arc::new(JournalInner { store: self.clone(), name: run.to_owned(), run: row, cases, right })))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn load_cases(conn: &Connection, run: i64) -> Result<CaseIds, StoreError> {

@@ -4,8 +4,8 @@ use super::error::StoreError;
 use super::open::Store;
 use super::packing::UnpackedText;
 use super::runs::run_row;
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use asterisk_base::clock::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
@@ -156,7 +156,7 @@ fn triage(conn: &Connection, case: i64) -> Result<Option<Triage>, StoreError> {
     Ok(rows.query_row([case], triage_of).optional()?)
 }
 
-fn triage_of(row: &Row<'_>) -> rusqlite::Result<Triage> {
+fn triage_of(row: &Row<'_>) -> crate::sql::Result<Triage> {
     Ok(Triage {
         category: row.get("category")?,
         severity: row.get("severity")?,
@@ -265,7 +265,7 @@ pub(super) fn status_changes(conn: &Connection, id: i64, stamp: i64) -> Result<V
 }
 
 impl RcaStatement {
-    fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn of_row(row: &Row<'_>) -> crate::sql::Result<Self> {
         Ok(Self {
             run: row.get("run")?,
             case: row.get("rc")?,

@@ -1,10 +1,12 @@
 //! The lease on a run: at most one process executes a run at a time.
 //!
-//! A lease is a lock on a small file next to the store. The operating system releases it when the process ends, however it ends.
+//! The lease on a run of a file is a lock on a small file next to the store. The operating system releases it when the process ends, however it ends.
 //! The file is removed with the lease; one left behind by a killed process is ignored.
 
 use super::error::StoreError;
 use super::private::open_file;
+#[cfg(feature = "postgres")]
+use super::server::ServerLease;
 use asterisk_base::model::Hash;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -18,13 +20,21 @@ const RUN_INFIX: &str = "-run-";
 
 /// The right to execute a run, released on drop.
 #[derive(Debug)]
-pub(super) struct Lease {
+pub(super) enum Lease {
+    File(#[allow(dead_code)] FileLease),
+    #[cfg(feature = "postgres")]
+    Server(#[allow(dead_code)] ServerLease),
+}
+
+/// The right to execute a run of a file.
+#[derive(Debug)]
+pub(super) struct FileLease {
     path: PathBuf,
     /// Locked as long as it is open.
     _file: File,
 }
 
-impl Lease {
+impl FileLease {
     /// Acquires the lease on a run of the store at `store`; fails as busy while another holder lives.
     pub(super) fn take(store: &Path, run: &str) -> Result<Self, StoreError> {
         let path = place(store, run);
@@ -73,7 +83,7 @@ impl Lease {
     }
 }
 
-impl Drop for Lease {
+impl Drop for FileLease {
     fn drop(&mut self) {
         // Only where `still_there` can detect a removed file; elsewhere the empty file stays.
         if cfg!(unix) {
@@ -114,14 +124,14 @@ mod tests {
     fn a_lease_excludes_until_it_is_given_back() {
         let dir = tempfile::tempdir().unwrap();
         let store = dir.path().join("s.db");
-        assert!(!Lease::is_held(&store, "r"));
-        let lease = Lease::take(&store, "r").unwrap();
-        assert!(Lease::is_held(&store, "r"));
-        assert!(Lease::take(&store, "r").is_err_and(|error| error.is_busy() && error.to_string().contains("`r`")));
-        let other = Lease::take(&store, "another").unwrap();
+        assert!(!FileLease::is_held(&store, "r"));
+        let lease = FileLease::take(&store, "r").unwrap();
+        assert!(FileLease::is_held(&store, "r"));
+        assert!(FileLease::take(&store, "r").is_err_and(|error| error.is_busy() && error.to_string().contains("`r`")));
+        let other = FileLease::take(&store, "another").unwrap();
         drop(lease);
-        assert!(!Lease::is_held(&store, "r"));
-        drop(Lease::take(&store, "r").unwrap());
+        assert!(!FileLease::is_held(&store, "r"));
+        drop(FileLease::take(&store, "r").unwrap());
         drop(other);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), usize::from(!cfg!(unix)) * 2);
     }
@@ -135,7 +145,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        if let Ok(lease) = Lease::take(&store, "r") {
+                        if let Ok(lease) = FileLease::take(&store, "r") {
                             assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
                             inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
                             drop(lease);

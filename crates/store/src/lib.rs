@@ -1,7 +1,11 @@
-//! The store: one `SQLite` file with the journal of all runs and the knowledge accumulated across them.
+//! The store: the journal of all runs and the knowledge accumulated across them, in an `SQLite` file, in memory, or as a project of a
+//! PostgreSQL server.
 //!
 //! ```text
-//! open, connection, migrations, private   the file: opening, format versions, permissions
+//! location, open, role                    where a store is: opening it; what roles of a server may do
+//! sql, transaction                        the port to a database: `SQLite` and PostgreSQL
+//! connection, migrations, private         the file: format versions, permissions
+//! server, remembered                      the server: projects, migrations, leases; what a connection need not ask for again
 //! durability, writer, step, journal       writing: steps, group commit, the journal of a run
 //! packing                                 texts as they lie in the file, each for itself: packed, or plain
 //! recorded, addresses, dictionary         contents and events there: rows for addresses, dictionaries of the store's own
@@ -13,7 +17,10 @@
 //! knowledge, history                      current knowledge and its history
 //! outcomes, test_names, flaky             the outcomes of all tests of a launch; names of those that failed; how steady tests are
 //! needs                                   the bounded queries that nodes declare
+//! jobs                                    cases handed out to workers
+//! copy, sync                              copying a store, adding its runs to another one
 //! terms                                   the index of symptoms by the words of failure texts
+//! figures                                 what a store holds, in numbers
 //! check                                   health check of a file
 //! failpoint                               blocking or failing at transaction boundaries, for tests
 //! ```
@@ -36,17 +43,21 @@ mod check;
 mod clean;
 mod connection;
 mod content;
+mod copy;
 mod dictionary;
 mod durability;
 mod effects;
 mod error;
 mod failpoint;
+mod figures;
 mod findings;
 mod flaky;
 mod history;
+mod jobs;
 mod journal;
 mod knowledge;
 mod lease;
+mod location;
 mod megrams;
 mod migrations;
 mod needs;
@@ -59,12 +70,19 @@ mod read;
 mod readers;
 mod reading;
 mod recorded;
+mod remembered;
 mod reviews;
+mod role;
 mod root_words;
 mod runs;
+#[cfg(feature = "postgres")]
+mod server;
+mod sql;
 mod step;
+mod sync;
 mod terms;
 mod test_names;
+mod transaction;
 mod writer;
 
 #[cfg(test)]
@@ -74,22 +92,28 @@ mod measure;
 #[cfg(test)]
 mod processes;
 mod pushes;
+#[cfg(all(test, feature = "postgres"))]
+mod server_tests;
 
 pub use audit_anchors::AuditAnchor;
 pub use bad_content::{BadContent, Fault, Owner};
 pub use begin::NewRun;
 pub use check::{Depth, StoreHealth, health};
 pub use clean::{Cleaned, Retention};
+pub use copy::{CopiedStore, VerifiedStore};
 pub use durability::Durability;
 pub use error::StoreError;
+pub use figures::StoreFigures;
 pub use findings::RunFindings;
 pub use flaky::TestStability;
 pub use history::{
     Dormancy, KnownHistory, Occurrences, PastCase, PastLaunch, RcaFilter, RcaOf, RcaRow, RowIds, SeenCase, SymptomFilter,
     SymptomOf, SymptomRow, SymptomStatus,
 };
+pub use jobs::{DeadJob, JOB_LEASE, JobFigures, TakenJob, WorkerOrder, WorkerRow};
 pub use journal::RunJournal;
 pub use knowledge::{CaseFacts, Rca, RcaStatusChange, Triage};
+pub use location::{ServerAddress, StoreLocation};
 pub use megrams::{ChangedMegram, DistilledMegram, DreamChanges, Megram, MegramOrigin};
 pub use needs::WalkerAccuracy;
 pub use needs::{SiblingScope, StoreQueries};
@@ -97,6 +121,8 @@ pub use open::Store;
 pub use overturned::OverturnedLink;
 pub use read::StoredEvent;
 pub use reading::StoreReading;
-pub use recorded::recorded_text;
+pub use recorded::recorded_texts;
+pub use role::StoreRole;
 pub use root_words::{RootWord, RootWordDone};
 pub use runs::{RunCase, RunRecord, RunRow, RunStatus};
+pub use sync::SyncedStore;

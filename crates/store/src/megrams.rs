@@ -2,8 +2,8 @@
 
 use super::error::StoreError;
 use super::open::Store;
+use crate::sql::{OptionalExtension, Row, params};
 use asterisk_base::clock::{Timestamp, derived_id};
-use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 const MILLIS_PER_DAY: f64 = 86_400_000.0;
@@ -103,7 +103,7 @@ pub(super) const COLUMNS: &str = "SELECT m.id, m.level, m.created_at, m.recalled
                                   LEFT JOIN run_cases ON run_cases.id = m.rc LEFT JOIN runs ON runs.id = run_cases.run";
 
 /// Reads a row of [`COLUMNS`], as of a time.
-pub(super) fn megram(row: &Row<'_>, now: i64) -> rusqlite::Result<Megram> {
+pub(super) fn megram(row: &Row<'_>, now: i64) -> crate::sql::Result<Megram> {
     let (created, recalled): (i64, Option<i64>) = (row.get(2)?, row.get(3)?);
     #[expect(clippy::cast_precision_loss, reason = "milliseconds of some years")]
     let days = |since: i64| (now.saturating_sub(since).max(0)) as f64 / MILLIS_PER_DAY;
@@ -133,7 +133,8 @@ impl Store {
     /// The memories of a space, or all of them, newest first.
     pub fn megrams(&self, space: Option<&str>, limit: usize, now: Timestamp) -> Result<Vec<Megram>, StoreError> {
         self.read(|conn| {
-            let sql = format!("{COLUMNS} WHERE ?1 IS NULL OR m.space = ?1 ORDER BY m.created_at DESC, m.id LIMIT ?2");
+            let sql =
+                format!("{COLUMNS} WHERE CAST(?1 AS TEXT) IS NULL OR m.space = ?1 ORDER BY m.created_at DESC, m.id LIMIT ?2");
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             let mut rows = conn.prepare_cached(&sql)?;
             let found = rows.query_map(params![space, limit], |row| megram(row, now.millis()))?;
@@ -170,13 +171,13 @@ impl Store {
     pub fn dream(&self, changes: &DreamChanges, now: Timestamp) -> Result<usize, StoreError> {
         self.writer()?.exclusively(|conn| {
             let mut changed = 0;
-            let stamp: i64 = conn.query_row("SELECT ifnull(max(seq), 0) FROM events", [], |row| row.get(0))?;
+            let stamp: i64 = conn.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?;
             for id in &changes.delete {
                 changed += conn.execute("DELETE FROM megrams WHERE id = ?1", [id])?;
             }
             for ChangedMegram { id, level, k, consolidated } in &changes.update {
                 changed += conn.execute(
-                    "UPDATE megrams SET level = ifnull(?2, level), k = ifnull(?3, k), consolidated = ifnull(?4, consolidated) WHERE id = ?1",
+                    "UPDATE megrams SET level = coalesce(?2, level), k = coalesce(?3, k), consolidated = coalesce(?4, consolidated) WHERE id = ?1",
                     params![id, level, k, consolidated.map(|consolidated| if consolidated { stamp.max(1) } else { 0 })],
                 )?;
             }
@@ -192,5 +193,64 @@ impl Store {
             }
             Ok(changed)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::fixture::{Backend, StoreFixture, at, effects, launch};
+    use asterisk_base::model::Effect;
+    use asterisk_walk::Journal as _;
+    use rstest::rstest;
+
+    fn remember(id: i64, space: &str) -> Effect<i64> {
+        Effect::Remember {
+            id: Some(id),
+            level: "M".into(),
+            space: space.into(),
+            entity: "e".into(),
+            content: "c".into(),
+            state: "s".into(),
+            f: 0.5,
+            sigma: 0.25,
+            k: 0.125,
+        }
+    }
+
+    /// A server may have another order of texts, such as that of a language.
+    #[rstest]
+    fn texts_are_ordered_by_their_bytes(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
+        let journal = fixture.begin("r", &launch(1));
+        let spaces = ["Ä", "a", "_", "B", "ab", "a b", ""];
+        journal.commit(effects("c1", (1..).zip(spaces).map(|(id, space)| remember(id, space)).collect())).unwrap();
+        assert_eq!(fixture.store.spaces_of_run("r").unwrap(), ["", "B", "_", "a", "a b", "ab", "Ä"]);
+    }
+
+    #[rstest]
+    fn a_dream_changes_all_that_it_says(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
+        let (store, journal) = (&fixture.store, fixture.begin("r", &launch(1)));
+        journal.commit(effects("c1", vec![remember(1, "a"), remember(2, "a"), remember(3, "b")])).unwrap();
+        journal.commit(effects("c1", vec![Effect::Recalled { ids: vec![2] }])).unwrap();
+        let ids = |space| store.megrams(space, 10, at(5)).unwrap().iter().map(|megram| megram.id).collect::<Vec<_>>();
+        assert_eq!((ids(None), ids(Some("b"))), (vec![1, 2, 3], vec![3]));
+        assert_eq!(store.megram(2, at(5)).unwrap().unwrap().last_recalled_at, Some(at(1)));
+        let update = ChangedMegram { id: 2, k: Some(0.5), consolidated: Some(true), ..ChangedMegram::default() };
+        let changes = DreamChanges { delete: vec![1, 9], update: vec![update], add: Vec::new() };
+        assert_eq!(store.dream(&changes, at(6)).unwrap(), 2);
+        let changed = store.megram(2, at(6)).unwrap().unwrap();
+        assert!(changed.consolidated && (changed.k - 0.5).abs() < f64::EPSILON && changed.level == "M");
+        assert!(store.forget_megram(3).unwrap() && !store.forget_megram(3).unwrap());
+        assert_eq!(ids(None), [2]);
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use std::path::Path;
 
 /// The SQL that leads from version n to n + 1, for n = 0, 1, ... A published one is never edited; new ones are appended.
-pub(super) const STEPS: &[&str] = &[include_str!("schema/1.sql")];
+pub(super) const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// Version of a file: `PRAGMA user_version`.
 pub(super) fn version(conn: &Connection) -> rusqlite::Result<i64> {
@@ -24,7 +24,7 @@ pub(super) fn migrate(conn: &Connection, path: &Path, steps: &[&str]) -> Result<
     let known = newest(steps);
     let taken = usize::try_from(found).map_err(|_| StoreError::NotAStore(path.to_path_buf()))?;
     if taken > steps.len() {
-        return Err(StoreError::Newer { path: path.to_path_buf(), found, known });
+        return Err(StoreError::Newer { store: path.display().to_string(), found, known });
     }
     for step in &steps[taken..] {
         conn.execute_batch(step)?;

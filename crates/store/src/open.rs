@@ -4,18 +4,26 @@ use super::connection::{open_reader, open_scratch, open_writer};
 use super::durability::Durability;
 use super::error::StoreError;
 use super::failpoint::Failpoint;
-use super::lease::Lease;
+use super::lease::{FileLease, Lease};
+use super::location::StoreLocation;
+use super::migrations::{STEPS, newest};
 use super::private::{make_file, make_parents};
 use super::readers::Readers;
+use super::role::StoreRole;
+#[cfg(feature = "postgres")]
+use super::server::{self, ServerLeases};
+use super::sql::Connection;
 use super::writer::CommitWriter;
 use asterisk_base::environment::Variables;
-use rusqlite::Connection;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long to wait for another process's transaction before failing as busy.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long on a server, which more processes write to.
+#[cfg(feature = "postgres")]
+const BUSY_SERVER: Duration = Duration::from_secs(30);
 
 /// A handle on a store. Clones share it; it may be used from many threads at once.
 #[derive(Clone, Debug)]
@@ -23,21 +31,34 @@ pub struct Store(Arc<StoreInner>);
 
 #[derive(Debug)]
 struct StoreInner {
-    path: PathBuf,
+    /// `None` for a scratch store.
+    location: Option<StoreLocation>,
     /// `None` in a scratch store, which has a single connection.
     readers: Option<Readers>,
     /// `None` if opened read-only.
     writer: Option<CommitWriter>,
+    #[cfg(feature = "postgres")]
+    leases: Option<Arc<ServerLeases>>,
 }
 
 impl Store {
-    /// Opens the store at `path`; creates it (0600) and its directories (0700) if missing, and migrates an older format. Fails for files
-    /// that are not a store or were written by a newer version of the program.
-    pub fn open(path: &Path, durability: Durability) -> Result<Self, StoreError> {
-        Self::open_with_timeout(path, durability, BUSY_TIMEOUT)
+    /// Opens the store at a location; creates it if missing, a file (0600) with its directories (0700), and migrates an older file. Fails
+    /// for files that are not a store, and for stores that were written by a newer version of the program.
+    pub fn open(location: impl Into<StoreLocation>, durability: Durability) -> Result<Self, StoreError> {
+        let location = location.into();
+        match &location {
+            StoreLocation::File(path) => Self::open_with_timeout(path, durability, BUSY_TIMEOUT),
+            #[cfg(feature = "postgres")]
+            StoreLocation::Server(address) => {
+                let conn = server::open_writer(address, durability == Durability::Step)?;
+                Ok(Self::new(&location, Some(CommitWriter::new(conn, BUSY_SERVER)), BUSY_SERVER))
+            }
+            #[cfg(not(feature = "postgres"))]
+            StoreLocation::Server(_) => Err(StoreError::NoServers),
+        }
     }
 
-    /// [`Store::open`] with another timeout for other processes' transactions.
+    /// [`Store::open`] of a file with another timeout for other processes' transactions.
     pub fn open_with_timeout(path: &Path, durability: Durability, busy_timeout: Duration) -> Result<Self, StoreError> {
         make_parents(path)?;
         if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
@@ -45,16 +66,20 @@ impl Store {
         }
         make_file(path)?;
         let conn = open_writer(path, durability.synchronous(), busy_timeout)?;
-        Lease::sweep(path);
-        let writer = CommitWriter::new(conn, busy_timeout);
-        let readers = Readers::new(path.to_path_buf(), busy_timeout);
-        Ok(Self(Arc::new(StoreInner { path: path.to_path_buf(), readers: Some(readers), writer: Some(writer) })))
+        FileLease::sweep(path);
+        Ok(Self::new(&path.into(), Some(CommitWriter::new(conn, busy_timeout)), busy_timeout))
     }
 
     /// A private store that is gone with its last handle: in memory, spilling to an unnamed temporary file.
     pub fn scratch() -> Result<Self, StoreError> {
         let writer = CommitWriter::new(open_scratch()?, BUSY_TIMEOUT);
-        Ok(Self(Arc::new(StoreInner { path: PathBuf::new(), readers: None, writer: Some(writer) })))
+        Ok(Self(Arc::new(StoreInner {
+            location: None,
+            readers: None,
+            writer: Some(writer),
+            #[cfg(feature = "postgres")]
+            leases: None,
+        })))
     }
 
     /// Blocks or fails at the boundaries of transactions that the variables name, in builds for tests.
@@ -66,21 +91,96 @@ impl Store {
         self
     }
 
-    /// Whether this is a [`Store::scratch`].
-    pub(super) fn is_scratch(&self) -> bool {
-        self.0.readers.is_none()
-    }
-
     /// Opens an existing store of the newest format read-only.
-    pub fn read_only(path: &Path) -> Result<Self, StoreError> {
-        drop(open_reader(path, BUSY_TIMEOUT)?);
-        let readers = Readers::new(path.to_path_buf(), BUSY_TIMEOUT);
-        Ok(Self(Arc::new(StoreInner { path: path.to_path_buf(), readers: Some(readers), writer: None })))
+    pub fn read_only(location: impl Into<StoreLocation>) -> Result<Self, StoreError> {
+        let location = location.into();
+        let busy_timeout = match &location {
+            StoreLocation::File(path) => {
+                drop(open_reader(path, BUSY_TIMEOUT)?);
+                BUSY_TIMEOUT
+            }
+            #[cfg(feature = "postgres")]
+            StoreLocation::Server(_) => BUSY_SERVER,
+            #[cfg(not(feature = "postgres"))]
+            StoreLocation::Server(_) => return Err(StoreError::NoServers),
+        };
+        let store = Self::new(&location, None, busy_timeout);
+        // A missing or an older one is noticed here.
+        store.read(|_| Ok(()))?;
+        Ok(store)
     }
 
-    /// Path of the file.
-    pub fn path(&self) -> &Path {
-        &self.0.path
+    /// Brings a store up to the newest format, or creates it; returns its format before, if there was one, and now.
+    pub fn migrate(location: &StoreLocation) -> Result<(Option<i64>, i64), StoreError> {
+        match location {
+            StoreLocation::File(path) => {
+                let before = if path.exists() { Some(crate::health(path, crate::Depth::Pages)?.version) } else { None };
+                drop(Self::open(path, Durability::Step)?);
+                Ok((before, newest(STEPS)))
+            }
+            #[cfg(feature = "postgres")]
+            StoreLocation::Server(address) => server::bring_up(address),
+            #[cfg(not(feature = "postgres"))]
+            StoreLocation::Server(_) => Err(StoreError::NoServers),
+        }
+    }
+
+    /// Lets a role of the server use the store of a project. The role must exist; it loses what it was granted before.
+    pub fn grant(location: &StoreLocation, role: &str, to: StoreRole) -> Result<(), StoreError> {
+        match location {
+            StoreLocation::File(_) => {
+                Err(StoreError::Refused("a store in a file has no roles: its readers and writers are those of the file".into()))
+            }
+            #[cfg(feature = "postgres")]
+            StoreLocation::Server(address) => server::grant(address, role, to),
+            #[cfg(not(feature = "postgres"))]
+            StoreLocation::Server(_) => {
+                let _ = (role, to);
+                Err(StoreError::NoServers)
+            }
+        }
+    }
+
+    fn new(location: &StoreLocation, writer: Option<CommitWriter>, busy_timeout: Duration) -> Self {
+        Self(Arc::new(StoreInner {
+            location: Some(location.clone()),
+            readers: Some(Readers::new(location.clone(), busy_timeout)),
+            writer,
+            #[cfg(feature = "postgres")]
+            leases: match location {
+                StoreLocation::File(_) => None,
+                StoreLocation::Server(address) => Some(ServerLeases::new(address.clone())),
+            },
+        }))
+    }
+
+    /// Where the store is; `None` for a [`Store::scratch`].
+    pub fn location(&self) -> Option<&StoreLocation> {
+        self.0.location.as_ref()
+    }
+
+    /// Path of the file; `None` of a store without one.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.location.as_ref().and_then(StoreLocation::path)
+    }
+
+    /// Acquires the lease on a run. A scratch store needs none: no other process can see it.
+    pub(super) fn lease(&self, run: &str) -> Result<Option<Lease>, StoreError> {
+        #[cfg(feature = "postgres")]
+        if let Some(leases) = &self.0.leases {
+            return leases.take(run).map(|lease| Some(Lease::Server(lease)));
+        }
+        self.path().map(|path| FileLease::take(path, run).map(Lease::File)).transpose()
+    }
+
+    /// Whether a living process executes a run.
+    #[cfg_attr(not(feature = "postgres"), allow(clippy::unnecessary_wraps))]
+    pub(super) fn is_executed(&self, run: &str) -> Result<bool, StoreError> {
+        #[cfg(feature = "postgres")]
+        if let Some(leases) = &self.0.leases {
+            return leases.is_held(run);
+        }
+        Ok(self.path().is_some_and(|path| FileLease::is_held(path, run)))
     }
 
     /// Runs `body` on a consistent snapshot of the store.
@@ -103,6 +203,7 @@ mod tests {
 
     use super::*;
     use crate::migrations;
+    use std::path::PathBuf;
 
     fn fresh() -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
@@ -111,7 +212,11 @@ mod tests {
     }
 
     fn pragma(store: &Store, name: &str) -> i64 {
-        store.writer().unwrap().exclusively(|conn| Ok(conn.pragma_query_value(None, name, |row| row.get(0))?)).unwrap()
+        store
+            .writer()
+            .unwrap()
+            .exclusively(|conn| Ok(conn.file().unwrap().pragma_query_value(None, name, |row| row.get(0))?))
+            .unwrap()
     }
 
     #[test]
@@ -124,7 +229,8 @@ mod tests {
         }
         let store = Store::open(&path, Durability::Batch).unwrap();
         assert_eq!(pragma(&store, "synchronous"), 1);
-        let mode: String = store.read(|conn| Ok(conn.pragma_query_value(None, "journal_mode", |row| row.get(0))?)).unwrap();
+        let mode = |conn: &Connection| Ok(conn.file().unwrap().pragma_query_value(None, "journal_mode", |row| row.get(0))?);
+        let mode: String = store.read(mode).unwrap();
         assert_eq!(mode, "wal");
     }
 
@@ -146,7 +252,7 @@ mod tests {
     fn an_incompletely_created_store_is_missing() {
         let (_dir, path) = fresh();
         make_parents(&path).unwrap();
-        let conn = Connection::open(&path).unwrap();
+        let conn = rusqlite::Connection::open(&path).unwrap();
         conn.pragma_update(None, "journal_mode", "WAL").unwrap();
         drop(conn);
         assert!(std::fs::metadata(&path).unwrap().len() > 0);
@@ -159,7 +265,7 @@ mod tests {
     fn a_newer_file_is_refused_untouched() {
         let (_dir, path) = fresh();
         let store = Store::open(&path, Durability::Batch).unwrap();
-        let raise = |conn: &Connection| Ok(conn.pragma_update(None, "user_version", 99)?);
+        let raise = |conn: &Connection| Ok(conn.file().unwrap().pragma_update(None, "user_version", 99)?);
         store.writer().unwrap().exclusively(raise).unwrap();
         drop(store);
         for error in [Store::open(&path, Durability::Batch).expect_err("newer"), Store::read_only(&path).expect_err("newer")] {
@@ -174,7 +280,7 @@ mod tests {
         std::fs::write(&text, "this is not a database at all, it is a text that goes on for more than a header's length ...")
             .unwrap();
         let foreign = dir.path().join("foreign.db");
-        Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+        rusqlite::Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
         for path in [text, foreign] {
             let before = std::fs::read(&path).unwrap();
             assert!(matches!(Store::open(&path, Durability::Batch), Err(StoreError::NotAStore(_))), "{path:?}");
@@ -240,7 +346,7 @@ mod tests {
         let (_dir, path) = fresh();
         let busy_timeout = Duration::from_millis(60);
         let store = Store::open_with_timeout(&path, Durability::Batch, busy_timeout).unwrap();
-        let other = Connection::open(&path).unwrap();
+        let other = rusqlite::Connection::open(&path).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         let before = std::time::Instant::now();
         let error = store.writer().unwrap().exclusively(|_| Ok(())).expect_err("busy");

@@ -2,8 +2,8 @@
 
 use super::error::StoreError;
 use super::test_names::store_names;
+use crate::sql::{Connection, params};
 use asterisk_base::model::{Launch, TestOutcomes};
-use rusqlite::{Connection, params};
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::CParameter;
 
@@ -41,7 +41,7 @@ impl PackedOutcomes {
 
     /// Writes them, unless an earlier analysis of the launch did, with the names of the tests that failed or were retried.
     pub(super) fn store(&self, conn: &Connection, row: i64, run: i64, launch: &Launch) -> Result<(), StoreError> {
-        let sql = "INSERT OR IGNORE INTO test_outcomes (launch, run, revision, tests, outcomes) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let sql = "INSERT INTO test_outcomes (launch, run, revision, tests, outcomes) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
         let tests = i64::try_from(self.tests).unwrap_or(i64::MAX);
         conn.prepare_cached(sql)?.execute(params![row, run, launch.commit(), tests, self.frame])?;
         let failed = launch.cases.iter().map(|case| (case.identity(), case.suite.as_str(), case.name.as_str()));
@@ -82,8 +82,8 @@ pub(super) fn damaged_outcomes(conn: &Connection) -> Result<Vec<String>, StoreEr
 /// Removes the outcomes of launches that are older than the latest 200 of their name. Returns their number and their size in bytes.
 pub(super) fn remove_old_outcomes(conn: &Connection) -> Result<(u64, u64), StoreError> {
     let old = "SELECT launch FROM (SELECT launch, row_number() OVER (PARTITION BY name ORDER BY at DESC, launch DESC) AS nth \
-               FROM test_outcomes JOIN launches ON launches.id = launch) WHERE nth > ?1";
-    let sum = format!("SELECT count(*), ifnull(sum(length(outcomes)), 0) FROM test_outcomes WHERE launch IN ({old})");
+               FROM test_outcomes JOIN launches ON launches.id = launch) numbered WHERE nth > ?1";
+    let sum = format!("SELECT count(*), coalesce(sum(length(outcomes)), 0) FROM test_outcomes WHERE launch IN ({old})");
     let (count, bytes): (i64, i64) = conn.query_row(&sum, [KEPT_LAUNCHES], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if count > 0 {
         conn.execute(&format!("DELETE FROM test_outcomes WHERE launch IN ({old})"), [KEPT_LAUNCHES])?;
@@ -96,9 +96,10 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::fixture::{StoreFixture, at, launch};
+    use crate::fixture::{Backend, StoreFixture, at, launch};
     use crate::{Cleaned, Retention, RunStatus, Store};
     use asterisk_base::model::{TestIdentity, TestOutcome};
+    use rstest::rstest;
 
     fn tests(count: u32, outcome: TestOutcome) -> TestOutcomes {
         let mut outcomes = TestOutcomes::default();
@@ -121,9 +122,12 @@ mod tests {
         store.read(|conn| Ok(conn.query_row("SELECT count(*) FROM test_outcomes", [], |row| row.get(0))?)).unwrap()
     }
 
-    #[test]
-    fn a_launch_is_written_once() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_launch_is_written_once(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         drop(fixture.begin("first", &nightly(1, tests(3, TestOutcome::Passed))));
         drop(fixture.begin("again", &nightly(1, tests(5, TestOutcome::Failed))));
         drop(fixture.begin("without", &nightly(2, TestOutcomes::default())));
@@ -135,12 +139,12 @@ mod tests {
     #[test]
     fn a_test_takes_few_bytes_of_the_file() {
         let bytes = |tests_of: fn() -> TestOutcomes| {
-            let fixture = StoreFixture::new();
+            let fixture = StoreFixture::on(Backend::File);
             for day in 0..20 {
                 drop(fixture.begin(&format!("r{day}"), &nightly(day, tests_of())));
             }
             fixture.store.shrink().unwrap();
-            std::fs::metadata(fixture.store.path()).unwrap().len()
+            std::fs::metadata(fixture.store.path().unwrap()).unwrap().len()
         };
         let mixed = || {
             let mut outcomes = tests(10_000, TestOutcome::Passed);
@@ -158,9 +162,14 @@ mod tests {
         }
     }
 
-    #[test]
-    fn damaged_outcomes_are_an_error_that_names_the_launch() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn damaged_outcomes_are_an_error_that_names_the_launch(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         drop(fixture.begin("first", &nightly(1, tests(300, TestOutcome::Passed))));
         let frame = PackedOutcomes::new(&nightly(1, tests(300, TestOutcome::Passed))).unwrap().unwrap().frame;
         assert!(unpacked(300, &frame).is_some());
@@ -172,17 +181,23 @@ mod tests {
         for wrong in [-1, 0, 299, 301, i64::MAX] {
             assert!(unpacked(wrong, &frame).is_none(), "{wrong}");
         }
-        let write = |conn: &Connection| Ok(conn.execute("UPDATE test_outcomes SET outcomes = x'00'", []).map(drop)?);
-        fixture.store.writer().unwrap().exclusively(write).unwrap();
+        fixture.change("UPDATE test_outcomes SET outcomes = ?1", params![[0_u8]]);
         let error = fixture.store.read(|conn| read_outcomes(conn, 1)).expect_err("damaged").to_string();
         assert!(error.contains("launch `nightly l1`"), "{error}");
-        let health = crate::health(fixture.store.path(), crate::Depth::Contents).unwrap();
-        assert_eq!(health.trouble, [error]);
+        if let Some(path) = fixture.store.path() {
+            let health = crate::health(path, crate::Depth::Contents).unwrap();
+            assert_eq!(health.trouble, [error]);
+        }
     }
 
-    #[test]
-    fn cleaning_keeps_the_latest_launches_of_each_name() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn cleaning_keeps_the_latest_launches_of_each_name(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         for day in 0..KEPT_LAUNCHES + 3 {
             // The latest are not the last to be analysed.
             let run = format!("r{day}");

@@ -2,7 +2,7 @@
 
 use super::error::StoreError;
 use super::knowledge::{FactScope, rca_as_of};
-use rusqlite::{Connection, params};
+use crate::sql::{Connection, params};
 use serde::Serialize;
 
 /// Maximum number returned for a symptom, the latest first.
@@ -31,7 +31,7 @@ pub(super) fn overturned_as_of(conn: &Connection, symptom: i64, stamp: i64) -> R
     let mut rows = conn.prepare_cached(
         "SELECT rca, by, title, message, defect_type FROM overturned o WHERE symptom = ?1 AND stamp <= ?2 \
          AND (message IS NOT NULL OR NOT EXISTS (SELECT 1 FROM symptom_rcas l WHERE l.symptom = o.symptom AND l.rca = o.rca \
-         AND l.stamp > o.stamp AND l.stamp <= ?2 AND l.human >= (o.by = 'human'))) \
+         AND l.stamp > o.stamp AND l.stamp <= ?2 AND (l.human <> 0 OR o.by <> 'human'))) \
          ORDER BY id DESC LIMIT ?3",
     )?;
     let mut rows = rows.query(params![symptom, stamp, MAX_RESULTS])?;

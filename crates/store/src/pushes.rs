@@ -2,9 +2,9 @@
 
 use super::error::StoreError;
 use super::open::Store;
+use crate::sql::params;
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::Hash;
-use rusqlite::params;
 use std::collections::BTreeMap;
 
 impl Store {
@@ -25,7 +25,7 @@ impl Store {
         self.writer()?.exclusively(|conn| {
             let mut note = conn.prepare_cached(
                 "INSERT INTO pushes (rc, target, hash, at) SELECT c.id, ?3, ?4, ?5 FROM run_cases c JOIN runs r ON r.id = c.run \
-                 WHERE r.name = ?1 AND c.item = ?2 ON CONFLICT DO UPDATE SET hash = excluded.hash, at = excluded.at",
+                 WHERE r.name = ?1 AND c.item = ?2 ON CONFLICT (rc, target) DO UPDATE SET hash = excluded.hash, at = excluded.at",
             )?;
             for (case, hash) in cases {
                 note.execute(params![run, case, target, hash.bytes(), at.millis()])?;
@@ -40,11 +40,15 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::fixture::{StoreFixture, at, launch};
+    use crate::fixture::{Backend, StoreFixture, at, launch};
+    use rstest::rstest;
 
-    #[test]
-    fn the_last_push_counts_for_each_target() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn the_last_push_counts_for_each_target(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let _journal = fixture.begin("r", &launch(2));
         let (one, two) = (Hash::of(b"1"), Hash::of(b"2"));
         let store = &fixture.store;

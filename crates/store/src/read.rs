@@ -7,10 +7,10 @@ use super::packing::Unreadable;
 use super::recorded::recorded;
 use super::runs::run_row;
 use super::step::{sum, walk_status};
+use crate::sql::{Connection, OptionalExtension, Row, SqlParams, params};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::Hash;
 use asterisk_walk::{Event, EventKind, EventOutline};
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -46,6 +46,12 @@ const OF_RUN_ITSELF: &str = event_rows!("NULL", "WHERE run = ?1 AND rc IS NULL O
 const OF_STORE: &str = "SELECT seq, item, events.run, rc, path, at, body, sum, name FROM events NOT INDEXED \
      LEFT JOIN run_cases ON run_cases.id = rc LEFT JOIN runs ON runs.id = events.run WHERE events.run > 0";
 
+/// Query: events of all runs behind a number, in order, as many as are read at once.
+const OF_STORE_FROM: &str =
+    event_rows!("item", "LEFT JOIN run_cases ON run_cases.id = rc WHERE events.run > 0 AND seq > ?1 ORDER BY seq LIMIT ?2");
+/// How many that is.
+const EVENTS: i64 = 2000;
+
 /// A stored event whose sum was checked. Nothing else in the store reads events.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredEvent<'r> {
@@ -65,7 +71,7 @@ impl<'r> StoredEvent<'r> {
     /// body, if it was packed.
     fn of_row(conn: &Connection, row: &'r Row<'_>, room: &'r mut Vec<u8>) -> Result<Self, StoreError> {
         let seq = row.get(0)?;
-        let case = row.get_ref(1)?.as_str_or_null().map_err(rusqlite::Error::from)?.unwrap_or_default();
+        let case = row.get_ref(1)?.as_str_or_null()?.unwrap_or_default();
         let (path, at, body) = (row.get_ref(4)?, row.get(5)?, recorded(conn, row.get_ref(6)?, room));
         if let Err(newer @ Unreadable::Newer(_)) = body {
             return Err(newer.into());
@@ -102,14 +108,14 @@ fn damaged(seq: i64, case: &str, why: &dyn std::fmt::Display) -> StoreError {
 fn each<E: From<StoreError>>(
     conn: &Connection,
     sql: &str,
-    params: impl Params,
+    params: impl SqlParams,
     mut visit: impl FnMut(StoredEvent<'_>) -> Result<ControlFlow<()>, E>,
 ) -> Result<(), E> {
     let mut rows = conn.prepare_cached(sql).map_err(StoreError::from)?;
     let mut rows = rows.query(params).map_err(StoreError::from)?;
     let mut room = Vec::new();
     while let Some(row) = rows.next().map_err(StoreError::from)? {
-        if visit(StoredEvent::of_row(conn, row, &mut room)?)?.is_break() {
+        if visit(StoredEvent::of_row(conn, &row, &mut room)?)?.is_break() {
             break;
         }
     }
@@ -143,7 +149,7 @@ pub(super) fn each_of_case<E: From<StoreError>>(
 }
 
 /// The decoded events of a query with their numbers.
-fn all(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<(i64, Event)>, StoreError> {
+fn all(conn: &Connection, sql: &str, params: impl SqlParams) -> Result<Vec<(i64, Event)>, StoreError> {
     let mut events = Vec::new();
     each(conn, sql, params, |stored| {
         events.push((stored.seq, stored.event()?));
@@ -199,6 +205,47 @@ impl Store {
         self.read(|conn| all(conn, OF_RUN_ITSELF, [run_row(conn, run)?]))
     }
 
+    /// Passes every event of all runs to `visit`, with its number and the row of its run, in order, until it breaks.
+    pub(super) fn each_event_of_store(
+        &self,
+        mut visit: impl FnMut(i64, i64, Event) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut last = 0;
+        loop {
+            let mut count = 0;
+            let go_on = self.read(|conn| {
+                let mut rows = conn.prepare_cached(OF_STORE_FROM)?;
+                let mut rows = rows.query(params![last, EVENTS])?;
+                while let Some(row) = rows.next()? {
+                    (last, count) = (row.get(0)?, count + 1);
+                    let run = row.get(2)?;
+                    let event = StoredEvent::of_row(conn, &row, &mut Vec::new())?.event()?;
+                    if visit(last, run, event).is_break() {
+                        return Ok(false);
+                    }
+                }
+                Ok(count == EVENTS)
+            })?;
+            if !go_on {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Passes the time and the body of every event of no run to `visit`, in order: what people said outside of runs.
+    pub(super) fn each_statement(&self, mut visit: impl FnMut(Timestamp, &str)) -> Result<(), StoreError> {
+        self.read(|conn| {
+            let mut rows = conn.prepare_cached("SELECT at, body FROM events WHERE run = 0 ORDER BY seq")?;
+            let mut rows = rows.query([])?;
+            let mut room = Vec::new();
+            while let Some(row) = rows.next()? {
+                let at = Timestamp::from_millis(row.get(0)?);
+                visit(at, recorded(conn, row.get_ref(1)?, &mut room)?);
+            }
+            Ok(())
+        })
+    }
+
     /// The content at an address, if it is stored.
     pub fn blob(&self, hash: &Hash) -> Result<Option<Arc<str>>, StoreError> {
         Ok(self.blobs([*hash])?.remove(hash))
@@ -230,7 +277,7 @@ pub(super) fn verify(conn: &Connection) -> Result<(u64, Vec<String>), StoreError
     let (mut count, mut bad) = (0, Vec::new());
     while let Some(row) = rows.next()? {
         count += 1;
-        if let Err(error) = StoredEvent::of_row(conn, row, &mut Vec::new()).and_then(|stored| stored.event()) {
+        if let Err(error) = StoredEvent::of_row(conn, &row, &mut Vec::new()).and_then(|stored| stored.event()) {
             let run: Option<String> = row.get(8)?;
             bad.push(format!("{error}, in run {}", run.as_deref().unwrap_or("(unknown)")));
         }
@@ -244,11 +291,13 @@ mod tests {
 
     use super::*;
     use crate::Fault;
-    use crate::fixture::{StoreFixture, at, launch, step};
+    use crate::fixture::{Backend, StoreFixture, at, launch, step};
+    use crate::sql::PLAIN;
     use asterisk_base::model::Effect;
     use asterisk_walk::{Blob, Commit, Journal};
     use asterisk_walk::{ConsideredEdge, Content, EdgeOutcome, EventBody, Name};
     use proptest::prelude::*;
+    use rstest::rstest;
 
     fn any_what() -> impl Strategy<Value = EventBody> {
         let text = || any::<String>().prop_map(Name::from);
@@ -318,12 +367,10 @@ mod tests {
         (proptest::collection::vec(event, 0..5), blobs).prop_map(|(events, blobs)| Commit { events, blobs, ..Commit::default() })
     }
 
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn reads_return_what_was_written(commits in proptest::collection::vec(any_commit(), 0..12)) {
-            let fixture = StoreFixture::new();
+    #[rstest]
+    fn reads_return_what_was_written(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        backend.check(32, &proptest::collection::vec(any_commit(), 0..12), |commits| {
+            let fixture = StoreFixture::on(backend);
             let journal = fixture.begin("r", &launch(3));
             for commit in &commits {
                 journal.commit(commit.clone()).unwrap();
@@ -339,12 +386,16 @@ mod tests {
             for blob in commits.iter().flat_map(|commit| &commit.blobs) {
                 prop_assert_eq!(fixture.store.blob(&blob.hash).unwrap(), Some(blob.text.clone()));
             }
-        }
+            Ok(())
+        });
     }
 
-    #[test]
-    fn the_events_of_runs_are_kept_apart() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn the_events_of_runs_are_kept_apart(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let (a, b) = (fixture.begin("a", &launch(2)), fixture.begin("b", &launch(2)));
         for at in 1..=3 {
             a.commit(step("c1", at)).unwrap();
@@ -366,10 +417,13 @@ mod tests {
         assert_eq!(first, 5);
     }
 
-    #[test]
-    fn an_event_that_is_another_by_now_is_not_read() {
+    #[rstest]
+    fn an_event_that_is_another_by_now_is_not_read(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
         let changed = |change: &dyn Fn(&StoreFixture)| {
-            let fixture = StoreFixture::new();
+            let fixture = StoreFixture::on(backend);
             let journal = fixture.begin("r", &launch(2));
             journal.commit(step("c1", 1)).unwrap();
             journal.commit(step("c2", 1)).unwrap();
@@ -378,8 +432,7 @@ mod tests {
             fixture
         };
         let set = |fixture: &StoreFixture, column: &str, other: &str| {
-            let sql = format!("UPDATE events SET {column} = {other} WHERE seq = 2");
-            fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(&sql, [])?)).unwrap();
+            fixture.change(&format!("UPDATE events SET {column} = {other} WHERE seq = 2"), &[]);
         };
         for (column, other) in [("body", ""), ("at", "at + 1"), ("path", "path || '/1'"), ("rc", "3 - rc")] {
             let fixture = changed(&|fixture| match column {
@@ -395,12 +448,15 @@ mod tests {
             let read = fixture.store.reading("r", |reading| reading.events(case, |_| Ok::<_, StoreError>(())));
             assert!(read.is_err_and(|error| error.is_damage()), "{column}");
         }
-        let fixture = changed(&|fixture| set(fixture, "body", "CAST(substr(body, 1, length(body) - 1) AS BLOB)"));
+        let fixture = changed(&|fixture| {
+            let mut body: Vec<u8> = fixture.value("SELECT body FROM events WHERE seq = 2", &[]);
+            body.pop();
+            fixture.change("UPDATE events SET body = ?1 WHERE seq = 2", params![body]);
+        });
         assert!(fixture.store.events("r", "c1").is_err_and(|error| error.is_damage()), "cut off");
         // A walk that is over ends with the event that says so.
         let fixture = changed(&|fixture| {
-            let sql = "UPDATE run_cases SET status = 'done' WHERE item = 'c1'";
-            fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(sql, [])?)).unwrap();
+            fixture.change("UPDATE run_cases SET status = 'done' WHERE item = 'c1'", &[]);
         });
         assert!(fixture.store.events("r", "c1").is_err_and(|error| error.is_damage()), "its end is missing");
         // From a store that was written before sums existed.
@@ -408,26 +464,28 @@ mod tests {
         assert_eq!(fixture.store.events("r", "c1").unwrap().len(), 4);
     }
 
-    #[test]
-    fn a_content_that_is_another_by_now_is_not_read() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_content_that_is_another_by_now_is_not_read(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(1));
         let commit = step("c1", 1);
         let hash = commit.blobs[0].hash;
         journal.commit(commit).unwrap();
         fixture.store.needed(&hash).unwrap();
-        let change =
-            |sql: &str| fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(sql, [hash.bytes()])?)).unwrap();
         // Another text, and invalid UTF-8.
-        for other in ["text || ' '", "CAST(x'fffe' AS TEXT)"] {
-            change(&format!("UPDATE blobs SET text = {other} WHERE hash = ?1"));
-            let Err(StoreError::Content(bad)) = fixture.store.blob(&hash) else { panic!("{other}") };
+        for other in [&b"another"[..], &[0xff, 0xfe]] {
+            let plain = [&[PLAIN], other].concat();
+            fixture.change("UPDATE blobs SET text = ?2 WHERE hash = ?1", params![hash.bytes(), plain]);
+            let Err(StoreError::Content(bad)) = fixture.store.blob(&hash) else { panic!("{other:?}") };
             assert_eq!((bad.hash, bad.fault), (hash, Fault::Changed));
             assert_eq!((bad.owners[0].run.as_str(), bad.owners[0].case.as_str()), ("r", "c1"), "{bad}");
             let read = fixture.store.reading("r", |reading| reading.content(&hash, |_| ()));
             assert!(read.is_err_and(|error| error.is_damage()));
         }
-        change("DELETE FROM blobs WHERE hash = ?1");
+        fixture.change("DELETE FROM blobs WHERE hash = ?1", params![hash.bytes()]);
         assert_eq!(fixture.store.blob(&hash).unwrap(), None);
         let missing = fixture.store.needed(&hash).expect_err("missing");
         assert!(missing.to_string().contains("is missing"), "{missing}");
@@ -435,9 +493,12 @@ mod tests {
         assert!(referring.is_damage() && referring.to_string().contains("event 2 of case `c1`"), "{referring}");
     }
 
-    #[test]
-    fn missing_contents_are_left_out() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn missing_contents_are_left_out(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let _journal = fixture.begin("r", &launch(1));
         let (known, unknown) = (Hash::of(b"fn a() {}"), Hash::of(b"never"));
         assert_eq!(fixture.store.blob(&unknown).unwrap(), None);

@@ -1,27 +1,30 @@
 //! Pool of read connections: one for each concurrent reader, kept for reuse.
 
-use super::connection::{open_reader, run};
+use super::connection::open_reader;
 use super::error::StoreError;
-use rusqlite::Connection;
-use std::path::PathBuf;
+use super::location::StoreLocation;
+#[cfg(feature = "postgres")]
+use super::server;
+use super::sql::Connection;
+use super::transaction;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Maximum number of idle connections.
 const MAX_IDLE: usize = 16;
 
-/// A pool of read connections to one file.
+/// A pool of read connections to one store.
 #[derive(Debug)]
 pub(super) struct Readers {
-    path: PathBuf,
+    location: StoreLocation,
     busy_timeout: Duration,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
-    /// The pool of the store at `path`, which must exist.
-    pub(super) fn new(path: PathBuf, busy_timeout: Duration) -> Self {
-        Self { path, busy_timeout, idle: Mutex::default() }
+    /// The pool of the store at `location`, which must exist.
+    pub(super) fn new(location: StoreLocation, busy_timeout: Duration) -> Self {
+        Self { location, busy_timeout, idle: Mutex::default() }
     }
 
     /// Runs `body` on a connection with a consistent snapshot, independent of concurrent writes.
@@ -29,17 +32,25 @@ impl Readers {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let conn = match idle {
             Some(conn) => conn,
-            None => open_reader(&self.path, self.busy_timeout)?,
+            None => self.open()?,
         };
-        run(&conn, "BEGIN")?;
-        let result = body(&conn);
-        // A connection that cannot end its transaction is dropped.
-        if run(&conn, "COMMIT").is_ok() {
+        let result = transaction::read(&conn, body);
+        if conn.is_autocommit() {
             let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
             if idle.len() < MAX_IDLE {
                 idle.push(conn);
             }
         }
         result
+    }
+
+    fn open(&self) -> Result<Connection, StoreError> {
+        match &self.location {
+            StoreLocation::File(path) => open_reader(path, self.busy_timeout),
+            #[cfg(feature = "postgres")]
+            StoreLocation::Server(address) => server::open_reader(address),
+            #[cfg(not(feature = "postgres"))]
+            StoreLocation::Server(_) => Err(StoreError::NoServers),
+        }
     }
 }

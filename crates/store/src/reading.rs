@@ -5,8 +5,8 @@ use super::error::StoreError;
 use super::open::Store;
 use super::read::{StoredEvent, each_of_case};
 use super::runs::{case_of, run_row};
+use crate::sql::Connection;
 use asterisk_base::model::{Case, Hash};
-use rusqlite::Connection;
 
 /// Bytes of the file mapped into memory: about `SQLite`'s maximum.
 const MAPPED: i64 = 0x7fff_0000;
@@ -26,7 +26,9 @@ impl Store {
     ) -> Result<T, E> {
         self.read(|conn| {
             // Contents are scattered over the file: mapping it saves a system call for each page.
-            conn.pragma_update(None, "mmap_size", MAPPED)?;
+            if let Some(file) = conn.file() {
+                file.pragma_update(None, "mmap_size", MAPPED)?;
+            }
             Ok(body(&StoreReading { conn, run: run_row(conn, run)? }))
         })?
     }

@@ -5,13 +5,16 @@
 //! programs wrote has the forms of `packing.rs`, and so has what no dictionary makes shorter.
 
 use super::addresses::{number, put_number, with_addresses, with_rows};
+use super::connection::inspect;
 use super::dictionary::Dictionary;
 use super::error::StoreError;
 use super::packing::{LONG, MAX_BYTES, StoredText, Unreadable, pack_frame, unpack, unpack_frame};
-use rusqlite::Connection;
-use rusqlite::types::ValueRef;
+use super::remembered;
+use crate::sql::Connection;
+use rusqlite::types::{FromSql, ValueRef};
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::path::Path;
 
 /// The first byte.
 const FORM: u8 = 2;
@@ -34,7 +37,7 @@ const CONTENT_ROWS: i64 = 500;
 
 /// A content or the body of an event to be written.
 pub(super) fn record<'t>(conn: &Connection, text: &'t str) -> Result<StoredText<'t>, StoreError> {
-    if text.len() > MAX_BYTES || is_scratch(conn) {
+    if text.len() > MAX_BYTES || conn.is_scratch() {
         return Ok(StoredText::Plain(Cow::Borrowed(text)));
     }
     let short = with_rows(conn, text)?;
@@ -47,11 +50,6 @@ pub(super) fn record<'t>(conn: &Connection, text: &'t str) -> Result<StoredText<
     put_number(&mut packed, dictionary);
     packed.extend_from_slice(&frame);
     Ok(if packed.len() < text.len() { StoredText::Packed(packed) } else { StoredText::Plain(Cow::Borrowed(text)) })
-}
-
-/// Whether this is a store without a file, which is gone with the process: nothing is packed for it.
-fn is_scratch(conn: &Connection) -> bool {
-    conn.path().is_none_or(str::is_empty)
 }
 
 /// The text of a value of the file, in `room` if it was packed.
@@ -69,18 +67,38 @@ fn short_form(conn: &Connection, packed: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The text of a value of the file, for those who look into a store by themselves.
-pub fn recorded_text(conn: &Connection, value: ValueRef<'_>) -> Option<String> {
+/// The rows of a query of a file, the second column being the body of an event or a content, as text: for those who look into a store by
+/// themselves.
+///
+/// # Errors
+/// If the query fails, or if a text cannot be read.
+pub fn recorded_texts<T: FromSql>(path: &Path, sql: &str) -> Result<Vec<(T, String)>, StoreError> {
+    let conn = inspect(path)?;
+    let mut rows = conn.prepare(sql)?;
+    let mut rows = rows.query([])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push((row.get(0)?, recorded(&conn, row.get_ref(1)?, &mut Vec::new())?.to_owned()));
+    }
+    Ok(found)
+}
+
+/// The text of a value of the file, if it can be read.
+pub(super) fn recorded_text(conn: &Connection, value: ValueRef<'_>) -> Option<String> {
     recorded(conn, value, &mut Vec::new()).ok().map(str::to_owned)
 }
 
 /// Makes another dictionary if it is time for one, `seq` being the last event.
 pub(super) fn renew_dictionary(conn: &Connection, seq: i64) -> Result<(), StoreError> {
-    if is_scratch(conn) {
+    if conn.is_scratch() {
         return Ok(());
     }
-    let mut find = conn.prepare_cached("SELECT max(seq), (SELECT ifnull(min(seq), 0) FROM events) FROM dictionaries")?;
-    let (last, begun): (Option<i64>, i64) = find.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (last, begun): (Option<i64>, i64) = match remembered::standing(conn)? {
+        Some(now) => (now.dictionary.map(|(_, seq)| seq), now.first_event),
+        None => conn
+            .prepare_cached("SELECT max(seq), (SELECT coalesce(min(seq), 0) FROM events) FROM dictionaries")?
+            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?,
+    };
     if seq - last.unwrap_or(begun) < last.map_or(FIRST, |_| EVERY) {
         return Ok(());
     }
@@ -129,10 +147,10 @@ fn chosen(
 pub(super) fn remove_unused_dictionaries(conn: &Connection) -> Result<u64, StoreError> {
     let mut used = HashSet::new();
     let mut rows = conn.prepare(
-        "SELECT substr(text, 1, 10) FROM blobs WHERE typeof(text) = 'blob' \
-         UNION ALL SELECT substr(body, 1, 10) FROM events WHERE typeof(body) = 'blob'",
+        "SELECT substr(text, 1, 10) FROM blobs WHERE substr(text, 1, 1) = ?1 \
+         UNION ALL SELECT substr(body, 1, 10) FROM events WHERE substr(body, 1, 1) = ?1",
     )?;
-    let mut rows = rows.query([])?;
+    let mut rows = rows.query([[FORM].as_slice()])?;
     while let Some(row) = rows.next()? {
         if let ValueRef::Blob([FORM, packed @ ..]) = row.get_ref(0)? {
             used.extend(number(packed).map(|(dictionary, _)| dictionary.cast_signed()));
@@ -153,18 +171,20 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::fixture::{StoreFixture, launch, step};
+    use crate::fixture::{Backend, StoreFixture, launch, step};
+    use crate::sql::params;
     use asterisk_base::model::Hash;
     use asterisk_walk::{Blob, Commit, Journal};
     use proptest::prelude::*;
+    use rstest::rstest;
 
     fn dictionaries(fixture: &StoreFixture) -> i64 {
         fixture.store.read(|conn| Ok(conn.query_row("SELECT count(*) FROM dictionaries", [], |row| row.get(0))?)).unwrap()
     }
 
     /// A store that has made this many dictionaries, by a run `r` of one case.
-    fn grown(most: i64) -> (StoreFixture, i64) {
-        let fixture = StoreFixture::new();
+    fn grown(backend: Backend, most: i64) -> (StoreFixture, i64) {
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(1));
         let mut steps = 0;
         while dictionaries(&fixture) < most {
@@ -174,18 +194,16 @@ mod tests {
         (fixture, i64::try_from(steps).unwrap())
     }
 
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn any_text_comes_back_whatever_it_is_packed_with(
-            texts in proptest::collection::vec(("\\PC{0,40}", 0..60_usize, any::<bool>()), 1..20), most in 0..3_i64
-        ) {
-            let (fixture, _) = grown(most);
+    #[rstest]
+    fn any_text_comes_back_whatever_it_is_packed_with(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        let texts = proptest::collection::vec(("\\PC{0,40}", 0..60_usize, any::<bool>()), 1..20);
+        backend.check(32, &(texts, 0..3_i64), |(texts, most)| {
+            let (fixture, _) = grown(backend, most);
             let known = Hash::of(b"fn a() {}");
-            fixture.store.writer().unwrap().exclusively(|conn| {
+            let come_back = |conn: &Connection| {
                 for (text, times, named) in &texts {
-                    let text = format!("{}{}", text.repeat(*times), if *named { format!("\"{known}\"") } else { String::new() });
+                    let named = if *named { format!("\"{known}\"") } else { String::new() };
+                    let text = format!("{}{named}", text.repeat(*times));
                     let stored = record(conn, &text)?;
                     if let StoredText::Packed(bytes) = &stored {
                         assert!(bytes.len() < text.len());
@@ -197,30 +215,39 @@ mod tests {
                     assert_eq!(recorded(conn, value, &mut Vec::new()), Ok(text.as_str()));
                 }
                 Ok(())
-            }).unwrap();
-        }
+            };
+            fixture.store.writer().unwrap().exclusively(come_back).unwrap();
+            Ok(())
+        });
+    }
 
-        #[test]
-        fn any_bytes_are_a_text_or_an_error(any in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let (fixture, _) = grown(1);
-            fixture.store.read(|conn| {
+    #[test]
+    fn any_bytes_are_a_text_or_an_error() {
+        Backend::File.check(32, &proptest::collection::vec(any::<u8>(), 0..200), |any| {
+            let (fixture, _) = grown(Backend::File, 1);
+            let read = |conn: &Connection| {
                 for dictionary in [0, 1, 9] {
                     let bytes = [&[FORM, dictionary], any.as_slice()].concat();
                     recorded_text(conn, ValueRef::Blob(&bytes));
                 }
                 Ok(())
-            }).unwrap();
-        }
+            };
+            fixture.store.read(read).unwrap();
+            Ok(())
+        });
     }
 
-    #[test]
-    fn dictionaries_are_made_as_a_store_grows_and_save_most_of_it() {
-        let (fixture, first) = grown(1);
-        let (second, later) = grown(2);
+    #[rstest]
+    fn dictionaries_are_made_as_a_store_grows_and_save_most_of_it(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let (fixture, first) = grown(backend, 1);
+        let (second, later) = grown(backend, 2);
         assert_eq!((first, later), ((FIRST + 3) / 4, (FIRST + 3) / 4 + (EVERY + 3) / 4));
         let bytes = |fixture: &StoreFixture, step: i64| {
-            let sql = "SELECT sum(length(CAST(body AS BLOB))) FROM events WHERE seq > ?1 AND seq <= ?1 + 40";
-            fixture.store.read(|conn| Ok(conn.query_row(sql, [step * 4], |row| row.get::<_, i64>(0))?)).unwrap()
+            let sql = "SELECT CAST(sum(octet_length(body)) AS BIGINT) FROM events WHERE seq > ?1 AND seq <= ?1 + 40";
+            fixture.value::<i64>(sql, &[&(step * 4)])
         };
         assert!(bytes(&second, first + 5) * 3 < bytes(&fixture, 2) * 2, "{} {}", bytes(&second, first + 5), bytes(&fixture, 2));
         for (fixture, steps) in [(fixture, first), (second, later)] {
@@ -229,24 +256,28 @@ mod tests {
         }
     }
 
-    #[test]
-    fn parts_are_named_by_their_rows_though_they_stand_behind() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn parts_are_named_by_their_rows_though_they_stand_behind(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(1));
         let part = Blob::new(r#"{"a part":"of it"}"#);
         let whole = Blob::new(format!(r#"{{"$parts":{{"a":"{}"}}}}"#, part.hash));
         journal.commit(Commit { blobs: vec![whole.clone(), part], ..Commit::default() }).unwrap();
-        let length = "SELECT length(text) FROM blobs WHERE hash = ?1";
-        let length: i64 = fixture.store.read(|conn| Ok(conn.query_row(length, [whole.hash.bytes()], |row| row.get(0))?)).unwrap();
+        let length: i64 = fixture.value("SELECT octet_length(text) FROM blobs WHERE hash = ?1", params![whole.hash.bytes()]);
         assert!(length < 30, "{length}");
         assert_eq!(fixture.store.blob(&whole.hash).unwrap(), Some(whole.text));
     }
 
-    #[test]
-    fn a_damaged_dictionary_is_damage_and_packs_nothing_more() {
-        let (fixture, steps) = grown(1);
-        let change = "UPDATE dictionaries SET hash = zeroblob(32)";
-        fixture.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(change, [])?)).unwrap();
+    #[rstest]
+    fn a_damaged_dictionary_is_damage_and_packs_nothing_more(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let (fixture, steps) = grown(backend, 1);
+        fixture.change("UPDATE dictionaries SET hash = ?1", params![[0_u8; 32]]);
         let text = "a text as long as any".repeat(20);
         fixture
             .store
@@ -267,7 +298,7 @@ mod tests {
     #[ignore = "a measurement"]
     #[allow(clippy::print_stdout, clippy::cast_precision_loss)]
     fn time_of_an_event_and_of_a_list_of_parts() {
-        let (fixture, _) = grown(2);
+        let (fixture, _) = grown(Backend::File, 2);
         let known = Hash::of(b"fn a() {}");
         let parts: Vec<_> = (0..12).map(|n| format!(r#""part {n}":"{known}""#)).collect();
         let texts = |n: u32| {

@@ -3,12 +3,9 @@
 use super::error::StoreError;
 use super::knowledge::{FactScope, Rca, RcaStatusChange, rca_as_of};
 use super::open::Store;
-use super::packing::StoredText;
-use rusqlite::{OptionalExtension, params};
+use super::step::append_statement;
+use crate::sql::{OptionalExtension, params};
 use serde_json::json;
-
-/// The run id of events that belong to no run.
-const NO_RUN: i64 = 0;
 
 impl Store {
     /// Sets the status of a root cause on behalf of a person: an event of no run, and a fact visible to runs that begin later. Returns the
@@ -23,8 +20,7 @@ impl Store {
             }
             let body = json!({ "type": "rca_status", "rca": id, "from": before.status, "status": status_change.status, "by": status_change.by,
                 "message": status_change.message });
-            let mut event = conn.prepare_cached("INSERT INTO events (run, rc, path, at, body) VALUES (?1, NULL, '', ?2, ?3)")?;
-            let stamp = event.insert(params![NO_RUN, status_change.at.millis(), StoredText::new(body.to_string())])?;
+            let stamp = append_statement(conn, status_change.at, &body.to_string())?;
             conn.prepare_cached("INSERT INTO rca_words (rca, stamp, at, status, by, message) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
                 .execute(params![id, stamp, status_change.at.millis(), status_change.status, status_change.by, status_change.message])?;
             Ok(before)
@@ -38,18 +34,22 @@ mod tests {
 
     use super::*;
     use crate::RcaFilter;
-    use crate::fixture::{StoreFixture, at, effects, launch, rca};
+    use crate::fixture::{Backend, StoreFixture, at, effects, launch, rca};
     use crate::packing::UnpackedText;
     use asterisk_base::model::Effect;
     use asterisk_walk::Journal;
+    use rstest::rstest;
 
     fn status_change(status: &str, when: i64) -> RcaStatusChange {
         RcaStatusChange { status: status.into(), by: "human".into(), at: at(when), message: String::new() }
     }
 
-    #[test]
-    fn a_persons_status_outranks_later_runs() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_persons_status_outranks_later_runs(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let first = fixture.begin("first", &launch(1));
         first.commit(effects("c1", vec![rca(9, "m")])).unwrap();
         let before = fixture.store.set_rca_status(9, &status_change("resolved", 5)).unwrap();
@@ -66,9 +66,12 @@ mod tests {
         assert_eq!(now(&fixture).status, "open");
     }
 
-    #[test]
-    fn a_persons_status_is_an_event_of_no_run() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_persons_status_is_an_event_of_no_run(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(1));
         journal.commit(effects("c1", vec![rca(9, "m")])).unwrap();
         for _ in 0..2 {

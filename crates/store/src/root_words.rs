@@ -3,14 +3,13 @@
 use super::error::StoreError;
 use super::knowledge::{FactScope, rca_as_of};
 use super::open::Store;
-use super::packing::StoredText;
+
+use crate::sql::{Connection, OptionalExtension, params};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::Hash;
-use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 
-/// The run id of events that belong to no run.
-const NO_RUN: i64 = 0;
+use super::step::append_statement;
 
 /// Who says something, when, and why.
 #[derive(Clone, Copy, Debug)]
@@ -109,8 +108,7 @@ fn expect(conn: &Connection, rca: i64) -> Result<(), StoreError> {
 
 /// Records the word as an event of no run.
 fn event(conn: &Connection, word: &RootWord<'_>, body: &str) -> Result<i64, StoreError> {
-    let mut event = conn.prepare_cached("INSERT INTO events (run, rc, path, at, body) VALUES (?1, NULL, '', ?2, ?3)")?;
-    Ok(event.insert(params![NO_RUN, word.at.millis(), StoredText::new(body)])?)
+    append_statement(conn, word.at, body)
 }
 
 /// The first root of a root cause; one is made for a cause without any.
@@ -167,9 +165,10 @@ mod tests {
 
     use super::*;
     use crate::StoreQueries;
-    use crate::fixture::{StoreFixture, at, effects, launch, rca, symptom};
+    use crate::fixture::{Backend, StoreFixture, at, effects, launch, rca, symptom};
     use asterisk_base::model::Effect;
     use asterisk_walk::{Journal, Queries, QuerySubject};
+    use rstest::rstest;
     use serde_json::Value;
 
     fn with_root(id: i64, key: &str) -> Effect<i64> {
@@ -191,9 +190,12 @@ mod tests {
         needs.query(name, &QuerySubject { root, ..QuerySubject::new(&launch, &launch.cases[case]) }).unwrap()
     }
 
-    #[test]
-    fn causes_are_found_by_their_root() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn causes_are_found_by_their_root(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let first = fixture.begin("first", &launch(3));
         first.commit(effects("c1", vec![with_root(9, "aa")])).unwrap();
         first.commit(effects("c2", vec![with_root(10, "bb")])).unwrap();
@@ -203,9 +205,12 @@ mod tests {
         assert_eq!(ids(&asked(&fixture, "fourth", 0, "rcas.of_root", "")), [0; 0]);
     }
 
-    #[test]
-    fn a_merge_aliases_the_roots_for_later_runs() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_merge_aliases_the_roots_for_later_runs(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let first = fixture.begin("first", &launch(3));
         first.commit(effects("c1", vec![with_root(9, "aa")])).unwrap();
         first.commit(effects("c2", vec![with_root(10, "bb")])).unwrap();
@@ -216,9 +221,12 @@ mod tests {
         assert!(fixture.store.merge_rcas(9, 77, word()).is_err());
     }
 
-    #[test]
-    fn a_split_pins_the_failures() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_split_pins_the_failures(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let first = fixture.begin("first", &launch(3));
         first.commit(effects("c1", vec![symptom(5, "t", "e"), with_root(9, "aa")])).unwrap();
         first.commit(effects("c2", vec![symptom(6, "t", "f"), Effect::LinkRca { id: 9, name: None }])).unwrap();

@@ -3,11 +3,10 @@
 use super::content::needed;
 use super::error::StoreError;
 use super::findings::RunFindings;
-use super::lease::Lease;
 use super::open::Store;
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::{Case, Hash, Launch};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -41,7 +40,7 @@ impl RunStatus {
         }
     }
 
-    fn of_column(row: &Row<'_>, column: &str) -> rusqlite::Result<Self> {
+    fn of_column(row: &Row<'_>, column: &str) -> crate::sql::Result<Self> {
         let text = row.get_ref(column)?.as_str()?;
         // A constraint of the tables admits these names only.
         Ok(Self::ALL.into_iter().find(|status| status.name() == text).unwrap_or(Self::Error))
@@ -153,7 +152,7 @@ impl Store {
             Ok(runs.collect::<Result<Vec<_>, _>>()?)
         })?;
         for run in &mut runs {
-            run.status = self.effective_status(&run.run, run.status);
+            run.status = self.effective_status(&run.run, run.status)?;
         }
         Ok(runs)
     }
@@ -177,7 +176,7 @@ impl Store {
             });
             record.optional()?.ok_or_else(|| StoreError::UnknownRun(run.to_owned()))
         })?;
-        record.status = self.effective_status(run, record.status);
+        record.status = self.effective_status(run, record.status)?;
         Ok(record)
     }
 
@@ -223,7 +222,7 @@ impl Store {
             let mut cases = Vec::new();
             while let Some(row) = rows.next()? {
                 let case = needed(conn, &Hash::from_bytes(row.get("content")?), parse)??;
-                cases.push(RunCase { case, status: RunStatus::of_column(row, "status")? });
+                cases.push(RunCase { case, status: RunStatus::of_column(&row, "status")? });
             }
             Ok(cases)
         })
@@ -245,8 +244,8 @@ impl Store {
     }
 
     /// The effective status: a run marked as running that no process executes is paused.
-    fn effective_status(&self, run: &str, status: RunStatus) -> RunStatus {
-        if status == RunStatus::Running && !Lease::is_held(self.path(), run) { RunStatus::Paused } else { status }
+    fn effective_status(&self, run: &str, status: RunStatus) -> Result<RunStatus, StoreError> {
+        Ok(if status == RunStatus::Running && !self.is_executed(run)? { RunStatus::Paused } else { status })
     }
 }
 
@@ -277,14 +276,18 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::fixture::{StoreFixture, at, begin, enter, launch, step};
+    use crate::fixture::{Backend, StoreFixture, at, begin, enter, launch, step};
     use crate::{Durability, NewRun};
     use asterisk_walk::EventBody;
     use asterisk_walk::{Blob, Commit, Journal};
+    use rstest::rstest;
 
-    #[test]
-    fn everything_a_run_began_with_comes_back() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn everything_a_run_began_with_comes_back(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let mut launch = launch(5);
         launch.attributes.insert("lane", "ran");
         launch.notes.push("cut".into());
@@ -301,7 +304,7 @@ mod tests {
             cases: vec![&launch.cases[3], &launch.cases[0]],
         };
         drop(fixture.store.begin_run(&new).unwrap());
-        let reopened = Store::read_only(fixture.store.path()).unwrap();
+        let reopened = Store::read_only(fixture.location()).unwrap();
         let record = reopened.run("r").unwrap();
         assert_eq!((record.pipeline.as_str(), record.started_at), ("rca", at(5)));
         assert_eq!((record.start_seq, record.ended_at), (4, None));
@@ -318,9 +321,12 @@ mod tests {
         assert_eq!((count("launches"), count("cases"), count("run_cases")), (1, 5, 7), "identities are shared by runs");
     }
 
-    #[test]
-    fn runs_are_listed_newest_first_as_they_stand() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn runs_are_listed_newest_first_as_they_stand(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let first = fixture.begin("first", &launch(2));
         let second = fixture.begin("second", &launch(1));
         let done = EventBody::WalkComplete { node: "n".into() };
@@ -342,11 +348,14 @@ mod tests {
         assert_eq!(fixture.store.run("second").unwrap().status, RunStatus::Paused, "nobody executes it any more");
     }
 
-    #[test]
-    fn a_run_has_one_executor_at_a_time() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_run_has_one_executor_at_a_time(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(1));
-        let second = Store::open(fixture.store.path(), Durability::Batch).unwrap();
+        let second = Store::open(fixture.location(), Durability::Batch).unwrap();
         assert!(second.journal("r").is_err_and(|error| error.is_busy()));
         let clone = journal.clone();
         drop(journal);
@@ -357,9 +366,12 @@ mod tests {
         assert_eq!(fixture.store.events("r", "c1").unwrap().len(), 1);
     }
 
-    #[test]
-    fn names_must_be_new_to_begin_and_known_to_go_on() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn names_must_be_new_to_begin_and_known_to_go_on(#[values(Backend::File, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         drop(fixture.begin("r", &launch(1)));
         assert!(matches!(begin(&fixture.store, "r", &launch(1)), Err(StoreError::RunExists(run)) if run == "r"));
         let mut twice = launch(2);
@@ -368,14 +380,17 @@ mod tests {
         assert!(matches!(fixture.store.run("s"), Err(StoreError::UnknownRun(_))), "nothing of it was stored");
         assert!(matches!(fixture.store.journal("s"), Err(StoreError::UnknownRun(_))));
         assert!(matches!(fixture.store.finish_run("s", RunStatus::Done, at(0)), Err(StoreError::UnknownRun(_))));
-        let reader = Store::read_only(fixture.store.path()).unwrap();
+        let reader = Store::read_only(fixture.location()).unwrap();
         assert!(matches!(reader.journal("r"), Err(StoreError::ReadOnly)));
         assert!(matches!(begin(&reader, "t", &launch(1)), Err(StoreError::ReadOnly)));
     }
 
-    #[test]
-    fn a_run_without_cases_or_launch_is_a_run() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_run_without_cases_or_launch_is_a_run(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         drop(fixture.begin("r", &Launch::default()));
         drop(fixture.begin("s", &Launch::default()));
         assert_eq!(fixture.store.launch("r", |_, case| Some(case)).unwrap(), Launch::default());

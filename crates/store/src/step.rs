@@ -1,13 +1,16 @@
 //! Prepares the commit of a step outside the writer's lock, and writes it.
 
-use super::addresses::row_of;
+use super::addresses::{look_up, row_of};
 use super::effects::{EffectContext, apply};
 use super::error::StoreError;
+use super::packing::StoredText;
 use super::recorded::{record, renew_dictionary};
+use super::remembered;
+use crate::sql::{Connection, params};
+use asterisk_base::clock::Timestamp;
 use asterisk_base::model::{Effect, Hash, Hasher};
 use asterisk_walk::{Blob, Commit};
 use asterisk_walk::{Event, EventBody, Name};
-use rusqlite::{Connection, params};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -29,6 +32,19 @@ pub(super) struct StoredCommit {
     answers: Vec<(Hash, i64, Arc<str>)>,
     /// New statuses of the walks of cases.
     statuses: Vec<(i64, &'static str)>,
+    /// What has to be true for it to be written.
+    pub(super) claim: Claim,
+}
+
+/// What the writer of a commit must be sure of within its transaction: another process may have taken over what it works on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Claim {
+    #[default]
+    None,
+    /// It is the one that took the lease on the run last. Of a file, the operating system takes care.
+    Run { holder: i64 },
+    /// It holds the job of the case.
+    Job { rc: i64, fence: i64 },
 }
 
 #[derive(Debug)]
@@ -53,6 +69,7 @@ impl StoredCommit {
             by: Name::default(),
             answers: Vec::new(),
             statuses: Vec::new(),
+            claim: Claim::None,
         };
         let mut several = false;
         let mut answer = None;
@@ -91,21 +108,53 @@ impl StoredCommit {
         Ok(step)
     }
 
+    /// The case of its events, if it is one.
+    pub(super) fn case(&self) -> Option<i64> {
+        self.effect_case
+    }
+
+    /// Fails if another process has taken over the run or the case.
+    fn expect_claim(&self, conn: &Connection) -> Result<(), StoreError> {
+        let holds = match self.claim {
+            Claim::None => true,
+            Claim::Run { .. } if conn.file().is_some() => true,
+            Claim::Run { holder } => {
+                conn.prepare_cached("SELECT 1 FROM runs WHERE id = ?1 AND holder = ?2")?.exists([self.run, holder])?
+            }
+            Claim::Job { rc, fence } => {
+                let mut held = conn.prepare_cached("SELECT 1 FROM jobs WHERE rc = ?1 AND fence = ?2 AND state = 'walking'")?;
+                held.exists([rc, fence])?
+            }
+        };
+        if holds {
+            return Ok(());
+        }
+        let name = conn.query_row("SELECT name FROM runs WHERE id = ?1", [self.run], |row| row.get(0))?;
+        Err(StoreError::TakenOver(name))
+    }
+
     /// Writes the commit, inside a transaction.
     pub(super) fn store(&self, conn: &Connection) -> Result<(), StoreError> {
+        self.expect_claim(conn)?;
+        let texts = self.events.iter().map(|event| event.body.as_str()).chain(self.blobs.iter().map(|blob| &*blob.text));
+        look_up(conn, self.blobs.iter().map(|blob| blob.hash), texts)?;
         insert_blobs(conn, &self.blobs)?;
         let mut insert =
-            conn.prepare_cached("INSERT INTO events (run, rc, path, at, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+            conn.prepare_cached("INSERT INTO events (seq, run, rc, path, at, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
         self.answers.iter().try_for_each(|(key, at, answer)| keep_answer(conn, key, *at, answer))?;
-        let mut stamp = 0;
+        let mut stamp = if self.events.is_empty() { 0 } else { last_event(conn)? };
         for event in &self.events {
             let body = record(conn, &event.body)?;
-            stamp = insert.insert(params![self.run, event.case, event.path.as_str(), event.at, body, event.sum])?;
+            stamp += 1;
+            insert.send(params![stamp, self.run, event.case, event.path.as_str(), event.at, body, event.sum])?;
+        }
+        if let Some(more) = i64::try_from(self.events.len()).ok().filter(|count| *count > 0) {
+            remembered::note_events(conn, (stamp - more + 1, stamp), false);
         }
         if !self.statuses.is_empty() {
             let mut update = conn.prepare_cached("UPDATE run_cases SET status = ?2 WHERE id = ?1 AND status <> ?2")?;
             for (case, status) in &self.statuses {
-                update.execute(params![case, status])?;
+                update.send(params![case, status])?;
             }
         }
         if let Some(case) = self.effect_case {
@@ -116,10 +165,30 @@ impl StoredCommit {
     }
 }
 
+/// The number of the last event. Numbers follow the order of commits, since writers wait for each other.
+pub(super) fn last_event(conn: &Connection) -> Result<i64, StoreError> {
+    if let Some(now) = remembered::standing(conn)? {
+        return Ok(now.last_event);
+    }
+    Ok(conn.prepare_cached("SELECT coalesce(max(seq), 0) FROM events")?.query_row([], |row| row.get(0))?)
+}
+
+/// Appends an event of no run, such as what a person said outside of any; returns its number.
+pub(super) fn append_statement(conn: &Connection, at: Timestamp, body: &str) -> Result<i64, StoreError> {
+    let stamp = last_event(conn)? + 1;
+    let mut insert = conn.prepare_cached("INSERT INTO events (seq, run, rc, path, at, body) VALUES (?1, 0, NULL, '', ?2, ?3)")?;
+    insert.send(params![stamp, at.millis(), StoredText::new(body)])?;
+    remembered::note_events(conn, (stamp, stamp), true);
+    Ok(stamp)
+}
+
 /// Keeps an answer for later runs, instead of an earlier one.
 fn keep_answer(conn: &Connection, key: &Hash, at: i64, answer: &str) -> Result<(), StoreError> {
-    let mut insert = conn.prepare_cached("INSERT OR REPLACE INTO answers (key, at, answer) VALUES (?1, ?2, ?3)")?;
-    insert.execute(params![key.bytes(), at, answer])?;
+    let mut insert = conn.prepare_cached(
+        "INSERT INTO answers (key, at, answer) VALUES (?1, ?2, ?3) \
+         ON CONFLICT (key) DO UPDATE SET at = excluded.at, answer = excluded.answer",
+    )?;
+    insert.send(params![key.bytes(), at, answer])?;
     Ok(())
 }
 
@@ -146,8 +215,12 @@ pub(super) fn insert_blobs(conn: &Connection, blobs: &[Blob]) -> Result<(), Stor
 /// Stores a content unless it is stored already, like most contents of a step: those are not packed again.
 pub(super) fn insert_blob(conn: &Connection, hash: &Hash, text: &str) -> Result<(), StoreError> {
     if row_of(conn, hash)?.is_none() {
-        let mut insert = conn.prepare_cached("INSERT INTO blobs (hash, text) VALUES (?1, ?2)")?;
-        insert.execute(params![hash.bytes(), record(conn, text)?])?;
+        let text = record(conn, text)?;
+        let row = remembered::next_blob(conn)?;
+        conn.prepare_cached("INSERT INTO blobs (id, hash, text) VALUES (?1, ?2, ?3)")?.send(params![row, hash.bytes(), text])?;
+        if row.is_some() {
+            remembered::note_row(conn, hash, row);
+        }
     }
     Ok(())
 }
@@ -207,12 +280,18 @@ mod tests {
 
     use super::*;
     use crate::RunStatus;
-    use crate::fixture::{StoreFixture, effects, enter, event, launch, rca};
+    use crate::fixture::{Backend, StoreFixture, effects, enter, event, launch, rca};
     use asterisk_walk::{Journal, JournalError};
+    use rstest::rstest;
 
-    #[test]
-    fn the_walks_status_follows_the_events_of_the_top_level() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn the_walks_status_follows_the_events_of_the_top_level(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(1));
         let status = || fixture.store.cases("r").unwrap()[0].status;
         let after = |path: &str, what: EventBody| {
@@ -229,9 +308,12 @@ mod tests {
         assert_eq!(fixture.store.runs().unwrap()[0].done, 1);
     }
 
-    #[test]
-    fn what_cannot_be_stored_truly_is_refused_whole() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn what_cannot_be_stored_truly_is_refused_whole(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(2));
         let note = || Effect::Note { text: "n".into() };
         let mut nan = rca(1, "m");
@@ -254,15 +336,16 @@ mod tests {
         assert!(fixture.store.all_events("r").unwrap().is_empty());
     }
 
-    #[test]
-    fn a_content_is_stored_once() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_content_is_stored_once(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(1));
         for _ in 0..3 {
             journal.commit(Commit { blobs: vec![Blob::new("same"), Blob::new("same")], ..Commit::default() }).unwrap();
         }
-        let count =
-            |conn: &Connection| Ok(conn.query_row("SELECT count(*) FROM blobs WHERE text = 'same'", [], |r| r.get::<_, i64>(0))?);
-        assert_eq!(fixture.store.read(count).unwrap(), 1);
+        assert_eq!(fixture.value::<i64>("SELECT count(*) FROM blobs WHERE text = ?1", params!["same"]), 1);
     }
 }

@@ -5,8 +5,8 @@
 //! of arrival.
 
 use super::error::StoreError;
+use crate::sql::{Connection, params};
 use asterisk_base::model::words::{NUMBER, hash, hash_of, split_words};
-use rusqlite::{Connection, params};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -66,12 +66,12 @@ pub(super) fn index_symptom(
     )?;
     let mut close = conn.prepare_cached(
         "INSERT INTO symptom_terms (term, run, symptom, stamp) SELECT ?1, ?2, ?3, ?4 \
-         WHERE (SELECT count(*) FROM (SELECT 1 FROM symptom_terms WHERE term = ?1 AND run = ?2 LIMIT ?5)) = ?5",
+         WHERE (SELECT count(*) FROM (SELECT 1 FROM symptom_terms WHERE term = ?1 AND run = ?2 LIMIT ?5) listed) = ?5",
     )?;
     let closed_at = i64::try_from(MAX_SYMPTOMS + 1).unwrap_or(i64::MAX);
     for term in terms {
         if add.execute(params![term, run, symptom, stamp, FULL])? > 0 {
-            close.execute(params![term, run, FULL, stamp, closed_at])?;
+            close.send(params![term, run, FULL, stamp, closed_at])?;
         }
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! The names of tests that failed or were retried, by their identities.
 
 use super::error::StoreError;
+use crate::sql::{Connection, params};
 use asterisk_base::model::TestIdentity;
-use rusqlite::{Connection, params};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Suites and names of the tests that have one.
@@ -17,7 +17,8 @@ pub(super) fn store_names<'n>(
     conn: &Connection,
     names: impl Iterator<Item = (TestIdentity, &'n str, &'n str)>,
 ) -> Result<(), StoreError> {
-    let mut insert = conn.prepare_cached("INSERT OR IGNORE INTO test_names (test, suite, name) VALUES (?1, ?2, ?3)")?;
+    let mut insert =
+        conn.prepare_cached("INSERT INTO test_names (test, suite, name) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?;
     let mut seen = BTreeSet::new();
     for (test, suite, name) in names {
         if seen.insert(test) {

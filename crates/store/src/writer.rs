@@ -4,15 +4,18 @@
 //! that want to commit becomes the leader. It commits all queued steps in one transaction while the next ones queue up behind it,
 //! then distributes the replies. A single thread pays for two uncontended locks.
 
-use super::connection::{run, transaction};
 use super::error::StoreError;
 use super::failpoint::Failpoint;
 use super::step::StoredCommit;
+use super::transaction::{self, run};
+use crate::sql::Connection;
 use asterisk_walk::JournalError;
-use rusqlite::Connection;
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+/// How often a group is tried while the connection is lost before it is committed.
+const ATTEMPTS: usize = 3;
 
 type CommitReply = Result<(), JournalError>;
 
@@ -106,39 +109,49 @@ impl Drop for LeaderGuard<'_> {
 }
 
 impl GroupCommitter {
+    /// Commits a group; again, if the connection was lost before it was committed.
     fn commit(&mut self, group: &[(u64, StoredCommit)]) -> Vec<(u64, CommitReply)> {
-        let alone = group.len() == 1;
-        let mut replies = Vec::with_capacity(group.len());
-        let whole = self.transaction(|conn| {
-            for (ticket, step) in group {
-                let stored = if alone { step.store(conn) } else { isolated(conn, step) };
-                if alone || conn.is_autocommit() {
-                    // The whole transaction is lost.
-                    stored?;
-                    replies.push((*ticket, Ok(())));
-                } else {
-                    replies.push((*ticket, stored.map_err(JournalError::from)));
+        let mut attempt = 1;
+        loop {
+            match self.commit_once(group) {
+                Ok(replies) => return replies,
+                Err(StoreError::Unreachable(_)) if attempt < ATTEMPTS => attempt += 1,
+                Err(error) => {
+                    let error = JournalError::from(error);
+                    return group.iter().map(|(ticket, _)| (*ticket, Err(error.clone()))).collect();
                 }
             }
-            Ok(())
-        });
-        if let Err(error) = whole {
-            let error = JournalError::from(error);
-            replies = group.iter().map(|(ticket, _)| (*ticket, Err(error.clone()))).collect();
         }
-        replies
+    }
+
+    fn commit_once(&mut self, group: &[(u64, StoredCommit)]) -> Result<Vec<(u64, CommitReply)>, StoreError> {
+        let alone = group.len() == 1;
+        self.transaction(|conn| {
+            let mut replies = Vec::with_capacity(group.len());
+            for (ticket, step) in group {
+                let stored = if alone { step.store(conn) } else { isolated(conn, step) };
+                match stored {
+                    // The whole transaction is lost.
+                    Err(error) if alone || conn.is_autocommit() || matches!(error, StoreError::Unreachable(_)) => {
+                        return Err(error);
+                    }
+                    stored => replies.push((*ticket, stored.map_err(JournalError::from))),
+                }
+            }
+            Ok(replies)
+        })
     }
 
     fn transaction<T>(&mut self, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let Self { conn, busy_timeout, failpoint } = self;
-        transaction(conn, *busy_timeout, || failpoint.boundary(), body)
+        transaction::write(conn, *busy_timeout, || failpoint.boundary(), body)
     }
 }
 
 /// Stores a step in a savepoint, so that its failure leaves no trace and does not affect other steps of the transaction.
 fn isolated(conn: &Connection, step: &StoredCommit) -> Result<(), StoreError> {
     run(conn, "SAVEPOINT step")?;
-    let stored = step.store(conn);
+    let stored = step.store(conn).and_then(|()| Ok(conn.settle()?));
     if stored.is_err() && !conn.is_autocommit() {
         run(conn, "ROLLBACK TO step")?;
     }
@@ -159,16 +172,21 @@ mod tests {
 
     use super::*;
     use crate::Durability;
-    use crate::fixture::{StoreFixture, effects, enter, launch, step, without_id};
+    use crate::fixture::{Backend, StoreFixture, effects, enter, launch, step, without_id};
     use asterisk_base::model::Effect;
     use asterisk_walk::{Commit, Journal};
+    use rstest::rstest;
 
-    #[test]
-    fn parallel_cases_lose_nothing_and_keep_their_order() {
+    #[rstest]
+    fn parallel_cases_lose_nothing_and_keep_their_order(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
         for durability in Durability::ALL {
-            let dir = tempfile::tempdir().unwrap();
-            let store = crate::Store::open(&dir.path().join("s.db"), durability).unwrap();
-            let journal = crate::fixture::begin(&store, "r", &launch(8)).unwrap();
+            let fixture = StoreFixture::durable(backend, durability);
+            let (store, journal) = (&fixture.store, fixture.begin("r", &launch(8)));
             std::thread::scope(|scope| {
                 for case in 1..=8 {
                     let journal = journal.clone();
@@ -189,9 +207,14 @@ mod tests {
         }
     }
 
-    #[test]
-    fn one_bad_commit_of_a_group_leaves_no_trace_and_harms_no_other() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn one_bad_commit_of_a_group_leaves_no_trace_and_harms_no_other(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let _journal = fixture.begin("r", &launch(3));
         let cases = (1..=3).map(|n| (format!("c{n}").into(), n)).collect();
         let bad = Commit { effects: vec![Effect::Note { text: "x".into() }, without_id()], ..step("c2", 1) };
@@ -206,9 +229,12 @@ mod tests {
         assert_eq!(fixture.store.cases("r").unwrap()[1].status, crate::RunStatus::Waiting);
     }
 
-    #[test]
-    fn a_failing_commit_alone_leaves_no_trace() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_failing_commit_alone_leaves_no_trace(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(1));
         assert!(journal.commit(effects("c1", vec![without_id()])).is_err());
         assert!(fixture.store.all_events("r").unwrap().is_empty());
@@ -216,9 +242,12 @@ mod tests {
         assert_eq!(fixture.store.all_events("r").unwrap().len(), 4);
     }
 
-    #[test]
-    fn a_panic_inside_a_transaction_is_not_the_end() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_panic_inside_a_transaction_is_not_the_end(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(1));
         let writer = fixture.store.writer().unwrap();
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -238,7 +267,7 @@ mod tests {
         let path = dir.path().join("s.db");
         let store = crate::Store::open_with_timeout(&path, Durability::Batch, Duration::from_millis(50)).unwrap();
         let journal = crate::fixture::begin(&store, "r", &launch(4)).unwrap();
-        let other = Connection::open(&path).unwrap();
+        let other = rusqlite::Connection::open(&path).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         std::thread::scope(|scope| {
             for case in 1..=4 {

@@ -2,7 +2,7 @@
 
 use super::EffectContext;
 use crate::error::StoreError;
-use rusqlite::{Connection, params};
+use crate::sql::{Connection, params};
 
 /// Stores the head of the log with the commit that it was written for.
 pub(super) fn anchor(
@@ -12,6 +12,6 @@ pub(super) fn anchor(
 ) -> Result<(), StoreError> {
     let entries = i64::try_from(entries).unwrap_or(i64::MAX);
     conn.prepare_cached("INSERT INTO audit_anchors (run, stamp, entries, head, log) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![context.run, context.stamp, entries, head, log])?;
+        .send(params![context.run, context.stamp, entries, head, log])?;
     Ok(())
 }

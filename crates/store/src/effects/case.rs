@@ -2,7 +2,7 @@
 
 use super::EffectContext;
 use crate::error::StoreError;
-use rusqlite::{Connection, params};
+use crate::sql::{Connection, params};
 
 #[derive(Debug)]
 pub(super) struct NewTriage<'a> {
@@ -21,13 +21,13 @@ pub(super) fn create_triage(conn: &Connection, context: &EffectContext<'_>, tria
         "INSERT INTO triages (rc, stamp, category, severity, defect_type, skip_investigation, repos) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
-    .execute(params![context.case, context.stamp, category, severity, defect_type, skip_investigation, repos])?;
+    .send(params![context.case, context.stamp, category, severity, defect_type, skip_investigation, repos])?;
     Ok(())
 }
 
 /// Sets the status of the case; the latest counts.
 pub(super) fn set_status(conn: &Connection, context: &EffectContext<'_>, status: &str) -> Result<(), StoreError> {
-    conn.prepare_cached("INSERT INTO case_statuses (rc, stamp, status) VALUES (?1, ?2, ?3)")?.execute(params![
+    conn.prepare_cached("INSERT INTO case_statuses (rc, stamp, status) VALUES (?1, ?2, ?3)")?.send(params![
         context.case,
         context.stamp,
         status
@@ -37,7 +37,7 @@ pub(super) fn set_status(conn: &Connection, context: &EffectContext<'_>, status:
 
 /// Adds a note to the case.
 pub(super) fn note(conn: &Connection, context: &EffectContext<'_>, text: &str) -> Result<(), StoreError> {
-    conn.prepare_cached("INSERT INTO notes (rc, stamp, text) VALUES (?1, ?2, ?3)")?.execute(params![
+    conn.prepare_cached("INSERT INTO notes (rc, stamp, text) VALUES (?1, ?2, ?3)")?.send(params![
         context.case,
         context.stamp,
         text

@@ -2,7 +2,7 @@
 
 use super::EffectContext;
 use crate::error::StoreError;
-use rusqlite::{Connection, params};
+use crate::sql::{Connection, params};
 
 /// A memory as a step writes it.
 pub(super) struct NewMegram<'a> {
@@ -22,7 +22,7 @@ pub(super) fn remember(conn: &Connection, context: &EffectContext<'_>, new: &New
         "INSERT INTO megrams (id, rc, stamp, path, created_at, level, space, entity, content, state, f, sigma, k, consolidated, sources) \
          VALUES (?1, ?2, ?3, (SELECT path FROM events WHERE seq = ?3), (SELECT at FROM events WHERE seq = ?3), ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, '[]') ON CONFLICT DO NOTHING",
     )?
-    .execute(params![id, context.case, context.stamp, level, space, entity, content, state, f, sigma, k])?;
+    .send(params![id, context.case, context.stamp, level, space, entity, content, state, f, sigma, k])?;
     Ok(())
 }
 
@@ -31,7 +31,7 @@ pub(super) fn recalled(conn: &Connection, context: &EffectContext<'_>, ids: &[i6
     let mut update =
         conn.prepare_cached("UPDATE megrams SET recalled_at = (SELECT at FROM events WHERE seq = ?2) WHERE id = ?1")?;
     for id in ids {
-        update.execute(params![id, context.stamp])?;
+        update.send(params![id, context.stamp])?;
     }
     Ok(())
 }

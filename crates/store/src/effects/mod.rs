@@ -7,8 +7,8 @@ mod rca;
 mod symptom;
 
 use super::error::StoreError;
+use crate::sql::{Connection, OptionalExtension};
 use asterisk_base::model::Effect;
-use rusqlite::{Connection, OptionalExtension};
 
 /// The commit that effects belong to.
 #[derive(Clone, Copy, Debug)]
@@ -117,10 +117,11 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::fixture::{StoreFixture, effects, launch, rca, symptom};
+    use crate::fixture::{Backend, StoreFixture, effects, launch, rca, symptom};
     use crate::packing::UnpackedText;
     use crate::{RunJournal, Store};
     use asterisk_walk::{Journal, JournalError};
+    use rstest::rstest;
 
     fn refused(journal: &RunJournal, case: &str, effect: Effect<i64>) -> String {
         match journal.commit(effects(case, vec![effect])) {
@@ -138,9 +139,14 @@ mod tests {
         store.read(read).unwrap()
     }
 
-    #[test]
-    fn a_case_keeps_its_latest_triage_and_status_and_all_remarks() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_case_keeps_its_latest_triage_and_status_and_all_remarks(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(2));
         let triage = |category: &str| Effect::CreateTriage {
             category: category.into(),
@@ -166,9 +172,14 @@ mod tests {
         assert!(fixture.store.case_facts("r", "c3").is_err());
     }
 
-    #[test]
-    fn a_symptom_is_one_per_fingerprint_and_seen_once_by_each_case_of_a_run() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_symptom_is_one_per_fingerprint_and_seen_once_by_each_case_of_a_run(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(3));
         journal.commit(effects("c1", vec![symptom(5, "t", "e"), Effect::MarkSeen { id: 5 }])).unwrap();
         journal.commit(effects("c1", vec![symptom(5, "t", "e")])).unwrap();
@@ -197,10 +208,15 @@ mod tests {
         assert_eq!(rows(&fixture.store, "SELECT CAST(max(total) AS TEXT) FROM sightings"), ["3"], "another launch counts");
     }
 
-    #[test]
-    fn the_first_case_in_order_describes_a_symptom_regardless_of_arrival() {
+    #[rstest]
+    fn the_first_case_in_order_describes_a_symptom_regardless_of_arrival(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
         for order in [[1, 2, 3], [3, 1, 2], [2, 3, 1]] {
-            let fixture = StoreFixture::new();
+            let fixture = StoreFixture::on(backend);
             let journal = fixture.begin("r", &launch(3));
             for case in order {
                 journal.commit(effects(&format!("c{case}"), vec![symptom(5, "t", &format!("error of {case}"))])).unwrap();
@@ -213,9 +229,12 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_last_statement_about_a_root_cause_counts() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn the_last_statement_about_a_root_cause_counts(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(2));
         journal.commit(effects("c1", vec![rca(9, "first")])).unwrap();
         journal.commit(effects("c1", vec![rca(9, "second")])).unwrap();
@@ -230,10 +249,15 @@ mod tests {
         assert!((found[0].convergence - 0.75).abs() < f64::EPSILON);
     }
 
-    #[test]
-    fn statements_of_parallel_cases_count_in_case_order() {
+    #[rstest]
+    fn statements_of_parallel_cases_count_in_case_order(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
         for order in [["c2", "c3"], ["c3", "c2"]] {
-            let fixture = StoreFixture::new();
+            let fixture = StoreFixture::on(backend);
             let journal = fixture.begin("r", &launch(3));
             journal.commit(effects("c3", vec![rca(9, "owner's")])).unwrap();
             for case in order {
@@ -246,18 +270,26 @@ mod tests {
         }
     }
 
-    #[test]
-    fn symptoms_are_linked_to_root_causes() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn symptoms_are_linked_to_root_causes(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(1));
         let link = |confidence| Effect::LinkSymptomRca { symptom: 5, rca: 9, confidence };
         journal.commit(effects("c1", vec![symptom(5, "t", "e"), rca(9, "m"), link(0.5), link(0.75)])).unwrap();
         assert_eq!(rows(&fixture.store, "SELECT CAST(confidence AS TEXT) FROM symptom_rcas ORDER BY id DESC LIMIT 1"), ["0.75"]);
     }
 
-    #[test]
-    fn an_effect_about_an_unknown_id_is_left_out_with_a_note() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn an_effect_about_an_unknown_id_is_left_out_with_a_note(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(2));
         journal.commit(effects("c1", vec![symptom(5, "t", "e"), rca(9, "m")])).unwrap();
         let made_up = [
@@ -276,9 +308,12 @@ mod tests {
         assert!(facts.symptoms.is_empty() && facts.rcas.is_empty());
     }
 
-    #[test]
-    fn contradictions_are_refused_by_name() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn contradictions_are_refused_by_name(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let journal = fixture.begin("r", &launch(2));
         journal.commit(effects("c1", vec![symptom(5, "t", "e"), rca(9, "m")])).unwrap();
         let mut other_id = symptom(5, "t", "e");

@@ -4,7 +4,7 @@ use super::{EffectContext, column_of, expect_rca, expect_symptom};
 use crate::error::StoreError;
 use crate::knowledge::{FactScope, rca_as_of};
 use crate::packing::StoredText;
-use rusqlite::{Connection, params};
+use crate::sql::{Connection, params};
 
 /// Changes to a root cause; absent fields stay as they are.
 #[derive(Debug, Default)]
@@ -30,11 +30,11 @@ pub(super) fn create(
     match column_of::<i64>(conn, "SELECT rc FROM rcas WHERE id = ?1", id)? {
         Some(owner) if owner == context.case => {}
         Some(_) if common => {
-            conn.prepare_cached("UPDATE rcas SET rc = min(rc, ?2) WHERE id = ?1")?.execute(params![id, context.case])?;
+            conn.prepare_cached("UPDATE rcas SET rc = ?2 WHERE id = ?1 AND rc > ?2")?.send(params![id, context.case])?;
         }
         Some(_) => return Err(StoreError::Refused(format!("root cause {id} belongs to another case"))),
         None => {
-            conn.prepare_cached("INSERT INTO rcas (id, rc, stamp) VALUES (?1, ?2, ?3)")?.execute(params![
+            conn.prepare_cached("INSERT INTO rcas (id, rc, stamp) VALUES (?1, ?2, ?3)")?.send(params![
                 id,
                 context.case,
                 context.stamp
@@ -49,7 +49,7 @@ pub(super) fn create(
 pub(super) fn set_root(conn: &Connection, context: &EffectContext<'_>, id: i64, root: &str) -> Result<(), StoreError> {
     if !root.is_empty() {
         conn.prepare_cached("INSERT INTO rca_roots (root, rca, rc, stamp) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING")?
-            .execute(params![root, id, context.case, context.stamp])?;
+            .send(params![root, id, context.case, context.stamp])?;
     }
     Ok(())
 }
@@ -82,7 +82,7 @@ pub(super) fn link_symptom(
     expect_symptom(conn, symptom)?;
     expect_rca(conn, rca)?;
     conn.prepare_cached("INSERT INTO symptom_rcas (symptom, rca, rc, stamp, confidence, human) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-        .execute(params![symptom, rca, context.case, context.stamp, confidence, context.is_human()])?;
+        .send(params![symptom, rca, context.case, context.stamp, confidence, context.is_human()])?;
     Ok(())
 }
 
@@ -101,7 +101,7 @@ pub(super) fn overturn(
     conn.prepare_cached(
         "INSERT INTO overturned (symptom, rca, rc, stamp, by, title, message, defect_type) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![
+    .send(params![
         symptom,
         rca,
         context.case,
@@ -125,7 +125,7 @@ fn record_statement(
         "INSERT INTO rca_revisions (rca, rc, stamp, title, message, defect_type, component, convergence, status, human) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?
-    .execute(params![
+    .send(params![
         id,
         context.case,
         context.stamp,
@@ -141,7 +141,10 @@ fn record_statement(
 }
 
 fn link_known(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
-    conn.prepare_cached("INSERT INTO case_rcas (rc, rca, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
-        .execute(params![context.case, id, context.stamp])?;
+    conn.prepare_cached("INSERT INTO case_rcas (rc, rca, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?.send(params![
+        context.case,
+        id,
+        context.stamp
+    ])?;
     Ok(())
 }

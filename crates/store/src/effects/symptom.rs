@@ -3,8 +3,8 @@
 use super::{EffectContext, column_of, expect_symptom};
 use crate::error::StoreError;
 use crate::packing::{StoredText, UnpackedText};
+use crate::sql::{Connection, OptionalExtension, params};
 use crate::terms;
-use rusqlite::{Connection, OptionalExtension, params};
 
 /// Description of a symptom.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,8 +35,12 @@ pub(super) fn upsert(
             if let Some(other) = column_of::<String>(conn, "SELECT fingerprint FROM symptoms WHERE id = ?1", id)? {
                 return Err(StoreError::Refused(format!("symptom {id} has another fingerprint already, `{other}`")));
             }
-            conn.prepare_cached("INSERT INTO symptoms (id, fingerprint, run, stamp) VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![id, fingerprint, context.run, context.stamp])?;
+            conn.prepare_cached("INSERT INTO symptoms (id, fingerprint, run, stamp) VALUES (?1, ?2, ?3, ?4)")?.send(params![
+                id,
+                fingerprint,
+                context.run,
+                context.stamp
+            ])?;
         }
     }
     describe(conn, context, id, text)?;
@@ -89,7 +93,7 @@ fn describe(conn: &Connection, context: &EffectContext<'_>, id: i64, text: &Symp
         "INSERT INTO symptom_revisions (symptom, run, rc, stamp, test, error, category, component) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
-    .execute(params![
+    .send(params![
         id,
         context.run,
         context.case,
@@ -104,7 +108,7 @@ fn describe(conn: &Connection, context: &EffectContext<'_>, id: i64, text: &Symp
 
 fn link_known(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result<(), StoreError> {
     conn.prepare_cached("INSERT INTO case_symptoms (rc, symptom, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
-        .execute(params![context.case, id, context.stamp])?;
+        .send(params![context.case, id, context.stamp])?;
     Ok(())
 }
 
@@ -115,7 +119,7 @@ fn record_key(conn: &Connection, context: &EffectContext<'_>, id: i64) -> Result
         "INSERT INTO symptom_keys (recall_key, symptom, stamp) \
          SELECT recall_key, ?2, ?3 FROM run_cases WHERE id = ?1 AND recall_key <> '' ON CONFLICT DO NOTHING",
     )?
-    .execute(params![context.case, id, context.stamp])?;
+    .send(params![context.case, id, context.stamp])?;
     Ok(())
 }
 
@@ -131,11 +135,12 @@ fn record_sighting(conn: &Connection, context: &EffectContext<'_>, id: i64) -> R
     }
     conn.prepare_cached(
         "INSERT INTO sightings (symptom, stamp, rc, known, at, total, first_at, last_at) \
-         SELECT ?1, ?2, ?3, ?4, ?5, ifnull(total, 0) + 1, min(ifnull(first_at, ?5), ?5), max(ifnull(last_at, ?5), ?5) \
-         FROM (SELECT 1) LEFT JOIN (SELECT * FROM sightings WHERE symptom = ?1 ORDER BY stamp DESC LIMIT 1)",
+         SELECT ?1, ?2, ?3, ?4, ?5, coalesce(total, 0) + 1, \
+         CASE WHEN first_at < ?5 THEN first_at ELSE ?5 END, CASE WHEN last_at > ?5 THEN last_at ELSE ?5 END FROM (SELECT 1) one \
+         LEFT JOIN (SELECT total, first_at, last_at FROM sightings WHERE symptom = ?1 ORDER BY stamp DESC LIMIT 1) before ON 1 = 1",
     )?
-    .execute(params![id, context.stamp, context.case, column_of, at])?;
+    .send(params![id, context.stamp, context.case, column_of, at])?;
     conn.prepare_cached("INSERT INTO symptom_launches (symptom, launch, stamp) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
-        .execute(params![id, launch, context.stamp])?;
+        .send(params![id, launch, context.stamp])?;
     Ok(())
 }

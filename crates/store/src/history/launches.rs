@@ -4,9 +4,9 @@ use crate::error::StoreError;
 use crate::knowledge::{FactScope, Rca, rca_as_of};
 use crate::open::Store;
 use crate::runs::run_row;
+use crate::sql::{Connection, OptionalExtension, params};
 use asterisk_base::clock::Timestamp;
 use compact_str::CompactString;
-use rusqlite::{Connection, OptionalExtension, params};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,10 +84,10 @@ impl Store {
             for (table, column) in [("case_causes", "rca"), ("case_symptoms", "symptom")] {
                 // Facts visible to the run: those of earlier runs up to its beginning, and its own.
                 let mut rows = conn.prepare_cached(&format!(
-                    "SELECT r.known, c.launch, c.item, f.{column}, max(r.run = ?1) FROM run_cases r JOIN cases c ON c.id = r.known \
+                    "SELECT c.id, c.launch, c.item, f.{column}, max(CASE WHEN r.run = ?1 THEN 1 ELSE 0 END) FROM run_cases r JOIN cases c ON c.id = r.known \
                      JOIN {table} f ON f.rc = r.id \
                      WHERE c.launch IN (SELECT value FROM json_each(?3)) AND (r.run = ?1 OR (r.run < ?1 AND f.stamp <= ?2)) \
-                     GROUP BY r.known, f.{column} ORDER BY r.known, min(f.stamp), f.{column}"
+                     GROUP BY c.id, f.{column} ORDER BY c.id, min(f.stamp), f.{column}"
                 ))?;
                 let listed = serde_json::Value::from(places.keys().copied().collect::<Vec<_>>()).to_string();
                 let mut rows = rows.query(params![run, stamp, listed])?;
@@ -105,7 +105,7 @@ impl Store {
                     };
                     let case = &mut cases[at].1;
                     case.launch = places.get(&launch).copied().unwrap_or_default();
-                    case.case = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?.into();
+                    case.case = row.get_ref(2)?.as_str()?.into();
                     case.own |= row.get::<_, bool>(4)?;
                     if column == "rca" { &mut case.rcas } else { &mut case.symptoms }.push(row.get(3)?);
                 }
@@ -130,7 +130,7 @@ impl Store {
 /// The launch of a run, if the run has cases or stored the launch.
 fn own_launch(conn: &Connection, run: i64) -> Result<Option<i64>, StoreError> {
     let sql = "SELECT launch FROM (SELECT c.launch AS launch, 0 AS rank FROM run_cases r JOIN cases c ON c.id = r.known WHERE r.run = ?1 \
-               UNION ALL SELECT id, 1 FROM launches WHERE run = ?1) ORDER BY rank LIMIT 1";
+               UNION ALL SELECT id, 1 FROM launches WHERE run = ?1) own ORDER BY rank LIMIT 1";
     Ok(conn.prepare_cached(sql)?.query_row([run], |row| row.get(0)).optional()?)
 }
 
@@ -146,7 +146,7 @@ fn launches(conn: &Connection, run: i64, own: i64) -> Result<Vec<(i64, PastLaunc
     let sql = format!(
         "SELECT l.id, external, name, number, version, at, \
          (SELECT count(DISTINCT known) FROM cases c JOIN run_cases r ON r.known = c.id WHERE c.launch = l.id AND r.run <= ?1) AS failures \
-         FROM launches l JOIN (SELECT name AS own_name, at AS own_at FROM launches WHERE id = ?2) \
+         FROM launches l, (SELECT name AS own_name, at AS own_at FROM launches WHERE id = ?2) own \
          WHERE l.id IN (SELECT id FROM launches p WHERE p.name = own_name AND p.run <= ?1 AND (p.at < own_at OR (p.at = own_at AND p.id <= ?2)) \
          ORDER BY p.at DESC, p.id DESC LIMIT ?3) \
          OR l.id IN ({}) OR l.id IN ({}) ORDER BY at, l.id",
@@ -179,9 +179,10 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use crate::KnownHistory;
-    use crate::fixture::{StoreFixture, at, effects, launch, rca, symptom};
+    use crate::fixture::{Backend, StoreFixture, at, effects, launch, rca, symptom};
     use asterisk_base::model::{Effect, Launch};
     use asterisk_walk::Journal;
+    use rstest::rstest;
 
     fn nightly(day: i64) -> Launch {
         let mut launch = launch(2);
@@ -206,9 +207,14 @@ mod tests {
         history.cases.iter().map(case).collect()
     }
 
-    #[test]
-    fn history_is_the_knowledge_at_the_start_of_the_run() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn history_is_the_knowledge_at_the_start_of_the_run(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let first = fixture.begin("first", &nightly(1));
         let link = Effect::LinkSymptomRca { symptom: 1, rca: 9, confidence: 0.5 };
         first.commit(effects("c1", vec![symptom(1, "t", "e"), rca(9, "m"), link])).unwrap();
@@ -236,9 +242,14 @@ mod tests {
         assert!(fixture.store.history("nobody").is_err());
     }
 
-    #[test]
-    fn a_launch_of_another_name_counts_where_it_shares_a_cause() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_launch_of_another_name_counts_where_it_shares_a_cause(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         for (run, name, symptom_of) in [("a", "other", 1), ("b", "unrelated", 2), ("c", "mine", 1)] {
             let mut launch = nightly(1);
             launch.name = name.into();

@@ -5,9 +5,10 @@ mod rcas;
 mod symptoms;
 
 use super::error::StoreError;
+use crate::sql::Connection;
 use asterisk_base::clock::Timestamp;
+use rusqlite::ToSql;
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, ToSql};
 use serde::Serialize;
 
 pub use launches::{KnownHistory, PastCase, PastLaunch, RowIds};
@@ -49,9 +50,10 @@ mod tests {
 
     use super::*;
     use crate::Store;
-    use crate::fixture::{StoreFixture, at, effects, launch, rca, review, symptom};
+    use crate::fixture::{Backend, StoreFixture, at, effects, launch, rca, review, symptom};
     use asterisk_base::model::{Effect, Launch};
     use asterisk_walk::Journal;
+    use rstest::rstest;
 
     const DAY: i64 = 86_400;
 
@@ -65,8 +67,8 @@ mod tests {
 
     /// Three nights: symptom 1 with root cause 9 in the first two, symptom 2 in the last two; one run each, but the first night is analysed
     /// twice.
-    fn nights() -> StoreFixture {
-        let fixture = StoreFixture::new();
+    fn nights(backend: Backend) -> StoreFixture {
+        let fixture = StoreFixture::on(backend);
         let link = Effect::LinkSymptomRca { symptom: 1, rca: 9, confidence: 0.5 };
         let first = fixture.begin("first", &nightly(1, "3.1"));
         first.commit(effects("c1", vec![symptom(1, "t", "e"), rca(9, "m"), link.clone()])).unwrap();
@@ -87,9 +89,14 @@ mod tests {
         store.symptoms(&filter).unwrap()
     }
 
-    #[test]
-    fn a_root_cause_lists_its_launches_versions_and_cases() {
-        let fixture = nights();
+    #[rstest]
+    fn a_root_cause_lists_its_launches_versions_and_cases(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = nights(backend);
         let rows = fixture.store.rcas(&RcaFilter::default()).unwrap();
         let [row] = rows.as_slice() else { panic!("{rows:?}") };
         assert_eq!((row.rca.id, row.rca.status.as_str(), row.created_by.as_str()), (9, "open", "first"));
@@ -112,9 +119,14 @@ mod tests {
         assert_eq!((&json["id"], &json["occurrences"], &json["title"]), (&9.into(), &3.into(), &"title of 9".into()));
     }
 
-    #[test]
-    fn root_causes_are_chosen_by_id_run_status_and_version_and_bounded() {
-        let fixture = nights();
+    #[rstest]
+    fn root_causes_are_chosen_by_id_run_status_and_version_and_bounded(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = nights(backend);
         let third = fixture.begin("fourth", &nightly(4, "3.4"));
         third.commit(effects("c1", vec![rca(10, "other")])).unwrap();
         let ids = |filter: RcaFilter| fixture.store.rcas(&filter).unwrap().iter().map(|row| row.rca.id).collect::<Vec<_>>();
@@ -130,9 +142,14 @@ mod tests {
         assert!(fixture.store.rcas(&RcaFilter { run: Some("nobody".into()), ..RcaFilter::default() }).is_err());
     }
 
-    #[test]
-    fn a_symptom_lists_its_occurrences_and_root_causes() {
-        let fixture = nights();
+    #[rstest]
+    fn a_symptom_lists_its_occurrences_and_root_causes(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = nights(backend);
         let rows = rows(&fixture.store, Dormancy::default(), 9);
         let [second, first] = rows.as_slice() else { panic!("{rows:?}") };
         assert_eq!((first.id, first.test.as_str(), first.error.as_str(), first.category.as_str()), (1, "t", "e", "timeout"));
@@ -147,9 +164,12 @@ mod tests {
         assert_eq!((second.id, second.seen.versions.clone(), second.launches_since), (2, vec!["3.2".to_owned()], 0));
     }
 
-    #[test]
-    fn a_symptom_is_dormant_after_days_or_launches() {
-        let fixture = nights();
+    #[rstest]
+    fn a_symptom_is_dormant_after_days_or_launches(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = nights(backend);
         let dormant = |dormancy, now| {
             let rows = rows(&fixture.store, dormancy, now);
             rows.into_iter().filter(|row| row.status == SymptomStatus::Dormant).map(|row| row.id).collect::<Vec<_>>()
@@ -162,9 +182,14 @@ mod tests {
     }
 
     /// A commit of effects decided by a reviewer.
-    #[test]
-    fn an_overturned_link_stays_until_relinked_with_equal_standing() {
-        let fixture = nights();
+    #[rstest]
+    fn an_overturned_link_stays_until_relinked_with_equal_standing(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = nights(backend);
         let fourth = fixture.begin("fourth", &nightly(4, "3.4"));
         let linked = vec![Effect::LinkSymptom { id: 1, name: None }, Effect::LinkRca { id: 9, name: None }];
         fourth.commit(effects("c1", linked)).unwrap();
@@ -185,9 +210,14 @@ mod tests {
         assert_eq!((first().rcas[0].id, first().overturned.len()), (9, 0));
     }
 
-    #[test]
-    fn a_root_cause_put_right_keeps_its_old_words_as_overturned_and_a_persons_word() {
-        let fixture = nights();
+    #[rstest]
+    fn a_root_cause_put_right_keeps_its_old_words_as_overturned_and_a_persons_word(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = nights(backend);
         let say = |message: &str| Effect::UpdateRca { id: 9, message: Some(message.into()), defect_type: None, status: None };
         let fourth = fixture.begin("fourth", &nightly(4, "3.4"));
         let overturn = Effect::Overturn { symptom: 1, rca: 9, replaced: true };

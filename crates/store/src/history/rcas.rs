@@ -6,8 +6,8 @@ use crate::knowledge::{FactScope, Rca, rca_as_of};
 use crate::open::Store;
 use crate::overturned::overturned_as_of;
 use crate::runs::run_row;
+use crate::sql::{Connection, params};
 use asterisk_base::clock::Timestamp;
-use rusqlite::{Connection, params};
 use serde::Serialize;
 
 /// Status of a root cause that turned out to duplicate a known one.
@@ -100,14 +100,14 @@ impl Store {
         self.read(|conn| {
             let run = filter.run.as_deref().map(|run| run_row(conn, run)).transpose()?;
             let mut rows = conn.prepare_cached(
-                "SELECT rcas.id, maker.name, maker.started_at, count(DISTINCT r.known), count(DISTINCT c.launch), count(DISTINCT r.run), \
-                 ifnull(min(l.at), maker.started_at), ifnull(max(l.at), maker.started_at) AS last \
+                "SELECT rcas.id, min(maker.name), min(maker.started_at), count(DISTINCT r.known), count(DISTINCT c.launch), count(DISTINCT r.run), \
+                 coalesce(min(l.at), min(maker.started_at)), coalesce(max(l.at), min(maker.started_at)) AS last \
                  FROM rcas JOIN run_cases owner ON owner.id = rcas.rc JOIN runs maker ON maker.id = owner.run \
                  LEFT JOIN case_causes k ON k.rca = rcas.id LEFT JOIN run_cases r ON r.id = k.rc \
                  LEFT JOIN cases c ON c.id = r.known LEFT JOIN launches l ON l.id = c.launch \
-                 WHERE (?1 IS NULL OR rcas.id IN (SELECT value FROM json_each(?1))) \
-                 AND (?2 IS NULL OR rcas.id IN (SELECT rca FROM run_cases JOIN case_causes ON rc = run_cases.id WHERE run = ?2)) \
-                 AND (?3 IS NULL OR rcas.id IN (SELECT rca FROM launches JOIN cases ON cases.launch = launches.id \
+                 WHERE (CAST(?1 AS TEXT) IS NULL OR rcas.id IN (SELECT value FROM json_each(?1))) \
+                 AND (CAST(?2 AS BIGINT) IS NULL OR rcas.id IN (SELECT rca FROM run_cases JOIN case_causes ON rc = run_cases.id WHERE run = ?2)) \
+                 AND (CAST(?3 AS TEXT) IS NULL OR rcas.id IN (SELECT rca FROM launches JOIN cases ON cases.launch = launches.id \
                  JOIN run_cases ON known = cases.id JOIN case_causes ON rc = run_cases.id WHERE version = ?3)) \
                  GROUP BY rcas.id ORDER BY last DESC, rcas.id",
             )?;
@@ -154,10 +154,10 @@ fn versions(conn: &Connection, rca: i64) -> Result<Vec<String>, StoreError> {
 
 fn cases(conn: &Connection, rca: i64, limit: usize) -> Result<Vec<SeenCase>, StoreError> {
     let mut rows = conn.prepare_cached(
-        "SELECT runs.name AS run, l.name AS launch, l.external, l.number, l.at, l.version, c.item, c.test, max(r.id) \
-         FROM case_causes k JOIN run_cases r ON r.id = k.rc JOIN runs ON runs.id = r.run \
-         JOIN cases c ON c.id = r.known JOIN launches l ON l.id = c.launch \
-         WHERE rca = ?1 GROUP BY c.id ORDER BY l.at DESC, c.id LIMIT ?2",
+        "SELECT runs.name AS run, l.name AS launch, l.external, l.number, l.at, l.version, c.item, c.test \
+         FROM (SELECT max(r.id) AS rc FROM case_causes k JOIN run_cases r ON r.id = k.rc WHERE rca = ?1 GROUP BY r.known) latest \
+         JOIN run_cases r ON r.id = latest.rc JOIN runs ON runs.id = r.run \
+         JOIN cases c ON c.id = r.known JOIN launches l ON l.id = c.launch ORDER BY l.at DESC, c.id LIMIT ?2",
     )?;
     let cases = rows.query_map(params![rca, i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
         Ok(SeenCase {

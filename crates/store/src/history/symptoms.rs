@@ -6,8 +6,8 @@ use crate::open::Store;
 use crate::overturned::{OverturnedLink, overturned_as_of};
 use crate::packing::UnpackedText;
 use crate::runs::run_row;
+use crate::sql::{Connection, params};
 use asterisk_base::clock::Timestamp;
-use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
 /// Selection of symptoms.
@@ -102,10 +102,10 @@ impl Store {
         self.read(|conn| {
             let run = filter.run.as_deref().map(|run| run_row(conn, run)).transpose()?;
             let mut rows = conn.prepare_cached(
-                "SELECT s.id, fingerprint, ifnull(max(total), 0) AS total, ifnull(max(last_at), 0) AS last, \
-                 ifnull(min(first_at), 0) AS first FROM symptoms s LEFT JOIN sightings ON symptom = s.id \
-                 WHERE (?1 IS NULL OR s.id IN (SELECT value FROM json_each(?1))) \
-                 AND (?2 IS NULL OR s.id IN (SELECT c.symptom FROM run_cases JOIN case_symptoms c ON rc = run_cases.id WHERE run = ?2)) \
+                "SELECT s.id, fingerprint, coalesce(max(total), 0) AS total, coalesce(max(last_at), 0) AS last, \
+                 coalesce(min(first_at), 0) AS first FROM symptoms s LEFT JOIN sightings ON symptom = s.id \
+                 WHERE (CAST(?1 AS TEXT) IS NULL OR s.id IN (SELECT value FROM json_each(?1))) \
+                 AND (CAST(?2 AS BIGINT) IS NULL OR s.id IN (SELECT c.symptom FROM run_cases JOIN case_symptoms c ON rc = run_cases.id WHERE run = ?2)) \
                  GROUP BY s.id ORDER BY last DESC, s.id",
             )?;
             let mut rows = rows.query(params![ids_json(filter.ids.as_deref()), run])?;

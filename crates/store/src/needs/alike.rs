@@ -3,8 +3,8 @@
 use super::known::{KnownSymptom, SymptomScope, of_ids};
 use crate::error::StoreError;
 use crate::knowledge::FactScope;
+use crate::sql::{Connection, params};
 use crate::terms::{FULL, MAX_SYMPTOMS};
-use rusqlite::{Connection, params};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,11 +68,12 @@ pub(super) fn of_words(
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use crate::fixture::{StoreFixture, effects, launch, symptom};
+    use crate::fixture::{Backend, StoreFixture, effects, launch, symptom};
+    use crate::sql::Connection;
     use crate::{RunJournal, StoreQueries};
     use asterisk_base::model::{Case, Effect, Launch};
     use asterisk_walk::{Journal, Queries, QuerySubject};
-    use rusqlite::Connection;
+    use rstest::rstest;
     use serde_json::{Value, json};
 
     const OLD: &str = "IllegalStateException: tariff of an unknown season pass while the basket of 7 guests is priced";
@@ -125,9 +126,14 @@ mod tests {
         answer.iter().map(|hit| hit["id"].as_i64().unwrap()).collect()
     }
 
-    #[test]
-    fn an_old_symptom_alike_in_words_is_found_among_thousands_of_newer_ones() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn an_old_symptom_alike_in_words_is_found_among_thousands_of_newer_ones(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let old = of(&[OLD.into()]);
         let first = fixture.begin("first", &old);
         first.commit(effects("c1", vec![symptom(5, "0", OLD)])).unwrap();
@@ -147,7 +153,7 @@ mod tests {
         assert!(found[0]["why"]["error"]["common"].as_array().unwrap().contains(&json!("illegalstateexception")), "{}", found[0]);
         assert_eq!(ids(&similar(&needs, &ours, &ours.cases[1]))[0], 2009, "an own word is enough");
         // Thousands of symptoms make no list longer than hundreds do.
-        let longest = "SELECT max(n) FROM (SELECT count(*) AS n FROM symptom_terms GROUP BY term, run)";
+        let longest = "SELECT max(n) FROM (SELECT count(*) AS n FROM symptom_terms GROUP BY term, run) listed";
         let longest =
             fixture.store.read(|conn: &Connection| Ok(conn.query_row(longest, [], |row| row.get::<_, isize>(0))?)).unwrap();
         assert_eq!(
@@ -165,9 +171,14 @@ mod tests {
         journal.commit(effects("c1", all)).unwrap();
     }
 
-    #[test]
-    fn next_to_a_likely_one_chance_matches_of_a_word_are_skipped() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn next_to_a_likely_one_chance_matches_of_a_word_are_skipped(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let chance = "tariff of an old while";
         let first = fixture.begin("first", &of(&[OLD.into(), chance.into()]));
         first.commit(effects("c1", vec![symptom(5, "0", OLD)])).unwrap();
@@ -183,10 +194,15 @@ mod tests {
         assert!(similar_ids(1).contains(&6), "where nothing shares more, that word is enough");
     }
 
-    #[test]
-    fn the_lists_are_seen_as_they_were_when_the_run_began_and_at_its_barriers() {
+    #[rstest]
+    fn the_lists_are_seen_as_they_were_when_the_run_began_and_at_its_barriers(
+        #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+    ) {
+        if backend.is_missing() {
+            return;
+        }
         for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
-            let fixture = StoreFixture::new();
+            let fixture = StoreFixture::on(backend);
             let texts = [OLD.to_owned(), ALIKE.to_owned(), format!("{OLD} again"), format!("{ALIKE} again")];
             let launch = of(&texts);
             let early = fixture.begin("early", &launch);
@@ -218,10 +234,13 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_index_does_not_depend_on_arrival() {
+    #[rstest]
+    fn the_index_does_not_depend_on_arrival(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
         let answers = |order: &[usize]| {
-            let fixture = StoreFixture::new();
+            let fixture = StoreFixture::on(backend);
             // Three cases to a symptom, each with unique words; more symptoms than a list holds.
             let texts: Vec<String> =
                 (0..240).map(|n| format!("lost lock of k{} m{} while mending", letters(n), letters(n / 4))).collect();

@@ -4,8 +4,8 @@ use super::{ActiveQuery, StoreSnapshot, cached_under};
 use crate::content::needed;
 use crate::error::StoreError;
 use crate::read::of_kinds;
+use crate::sql::{Connection, OptionalExtension as _, params};
 use asterisk_walk::{EventKind, QuerySubject, WalkState};
-use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::{Map, Value, json};
 
 /// Answers the query: an empty map for a case without a cluster.

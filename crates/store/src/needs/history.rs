@@ -2,8 +2,8 @@
 
 use super::StoreSnapshot;
 use crate::error::StoreError;
+use crate::sql::{Connection, params};
 use asterisk_base::clock::Timestamp;
-use rusqlite::{Connection, params};
 use serde_json::{Map, Value, json};
 
 /// Maximum number of launches, the latest first; older ones are ignored.

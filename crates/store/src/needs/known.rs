@@ -5,8 +5,8 @@ use super::short;
 use crate::error::StoreError;
 use crate::knowledge::FactScope;
 use crate::packing::UnpackedText;
+use crate::sql::{Connection, Row};
 use rusqlite::types::ToSql;
-use rusqlite::{Connection, Row};
 
 /// Number of symptoms of earlier runs, and of this one, that are compared with every failure. Symptoms that share discriminating terms, the
 /// test, the component or the key are found however old they are; these few serve errors that consist of common words.
@@ -119,7 +119,7 @@ fn current(
 }
 
 impl KnownSymptom {
-    fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn of_row(row: &Row<'_>) -> crate::sql::Result<Self> {
         let (test, UnpackedText(error)): (String, _) = (row.get(2)?, row.get(3)?);
         Ok(Self {
             id: row.get(0)?,

@@ -20,12 +20,12 @@ use super::error::StoreError;
 use super::knowledge::FactScope;
 use super::open::Store;
 use super::runs::run_row;
+use crate::sql::{Connection, OptionalExtension, params};
 pub use accuracy::WalkerAccuracy;
 use asterisk_base::model::Hash;
 use asterisk_diag::did_you_mean;
 use asterisk_walk::{Cluster, NEEDS, Name, Queries, QuerySubject};
 use known::KnownSymptom;
-use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 pub use siblings::SiblingScope;
 use siblings::SimilarErrors;
@@ -104,7 +104,7 @@ impl StoreQueries {
             let row = run_row(conn, run)?;
             let start = conn.query_row("SELECT start_seq FROM runs WHERE id = ?1", [row], |row| row.get(0))?;
             let (first, end) = conn.query_row(
-                "SELECT ifnull(min(id), 0), ifnull(max(id), 0) + 1 FROM run_cases WHERE run = ?1",
+                "SELECT coalesce(min(id), 0), coalesce(max(id), 0) + 1 FROM run_cases WHERE run = ?1",
                 [row],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )?;

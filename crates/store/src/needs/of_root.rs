@@ -3,8 +3,8 @@
 use super::recent::CreatedRca;
 use super::{ActiveQuery, StoreSnapshot};
 use crate::error::StoreError;
+use crate::sql::{Connection, params};
 use asterisk_walk::QuerySubject;
-use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
 /// Maximum number of root causes returned.

@@ -3,8 +3,8 @@
 use super::ActiveQuery;
 use crate::error::StoreError;
 use crate::megrams::{COLUMNS, Megram, megram};
+use crate::sql::params;
 use asterisk_walk::QuerySubject;
-use rusqlite::params;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

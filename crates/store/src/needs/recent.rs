@@ -3,8 +3,8 @@
 use super::{ActiveQuery, StoreSnapshot, cached, short};
 use crate::error::StoreError;
 use crate::knowledge::{Rca, rca_as_of};
+use crate::sql::{Connection, params};
 use asterisk_walk::QuerySubject;
-use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use super::{ActiveQuery, StoreSnapshot, cached};
 use crate::error::StoreError;
-use rusqlite::{Connection, params};
+use crate::sql::{Connection, params};
 use serde_json::{Value, json};
 
 /// Maximum number of statements, the latest first.
@@ -23,7 +23,7 @@ fn tally(conn: &Connection, snapshot: StoreSnapshot) -> Result<[(i64, i64); 2], 
     let mut rows = conn.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM overturned o WHERE o.symptom = l.symptom AND o.rc = l.rc AND o.stamp = l.stamp), \
          EXISTS (SELECT 1 FROM overturned o WHERE o.symptom = l.symptom AND o.rca = l.rca AND o.by = 'human' AND o.stamp > l.stamp AND o.stamp <= ?1) \
-         FROM symptom_rcas l WHERE human AND stamp <= ?1 ORDER BY id DESC LIMIT ?2",
+         FROM symptom_rcas l WHERE human <> 0 AND stamp <= ?1 ORDER BY id DESC LIMIT ?2",
     )?;
     let mut tally = [(0, 0); 2];
     for row in rows.query_map(params![snapshot.start, STATEMENTS], |row| Ok((row.get::<_, bool>(0)?, row.get::<_, bool>(1)?)))? {

@@ -3,10 +3,10 @@
 use super::{ActiveQuery, StoreQueries, StoreSnapshot, cached, lock};
 use crate::error::StoreError;
 use crate::outcomes::read_outcomes;
+use crate::sql::{Connection, Row, params};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::{TestIdentity, TestOutcome, TestOutcomes};
 use asterisk_walk::QuerySubject;
-use rusqlite::{Connection, Row, params};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ struct PastTestLaunch {
 }
 
 impl PastTestLaunch {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn read(row: &Row<'_>) -> crate::sql::Result<Self> {
         Ok(Self { row: row.get(0)?, id: row.get(1)?, version: row.get(2)?, commit: row.get(3)?, at: row.get(4)? })
     }
 
@@ -186,11 +186,12 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use crate::StoreQueries;
-    use crate::fixture::{StoreFixture, at, launch};
+    use crate::fixture::{Backend, StoreFixture, at, launch};
     use asterisk_base::clock::Timestamp;
     use asterisk_base::model::{Case, Launch, TestOutcome};
     use asterisk_walk::{Queries, QuerySubject, unknown_history};
     use proptest::prelude::*;
+    use rstest::rstest;
     use serde_json::{Value, json};
 
     /// A launch that is analysed: its name, day and commit, and how the test ended, if it is known.
@@ -227,8 +228,8 @@ mod tests {
     }
 
     /// The last answer when the launches are analysed in this order.
-    fn history(nights: &[Night]) -> Value {
-        let fixture = StoreFixture::new();
+    fn history(backend: Backend, nights: &[Night]) -> Value {
+        let fixture = StoreFixture::on(backend);
         let mut answer = Value::Null;
         for (number, night) in nights.iter().enumerate() {
             let launch = as_launch(night, number);
@@ -286,34 +287,39 @@ mod tests {
         })
     }
 
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
-
-        #[test]
-        fn histories_are_as_one_would_count_them(nights in proptest::collection::vec(any_night(), 1..14)) {
-            prop_assert_eq!(history(&nights), naive(&nights), "{:?}", nights);
-        }
+    #[rstest]
+    fn histories_are_as_one_would_count_them(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        backend.check(48, &proptest::collection::vec(any_night(), 1..14), |nights| {
+            prop_assert_eq!(history(backend, &nights), naive(&nights), "{:?}", nights);
+            Ok(())
+        });
     }
 
     fn night(day: i64, outcome: TestOutcome) -> Night {
         Night { name: 0, day, commit: 0, outcome: Some(outcome) }
     }
 
-    #[test]
-    fn only_the_last_fifty_launches_count() {
+    #[rstest]
+    fn only_the_last_fifty_launches_count(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
         let nights: Vec<Night> = (0..60)
             .map(|day| night(day, if day < 15 || day == 40 { TestOutcome::Passed } else { TestOutcome::Failed }))
             .collect();
-        let answer = history(&nights);
+        let answer = history(backend, &nights);
         let counts = ["launches", "passed", "failed", "flips"].map(|name| answer[name].as_u64().unwrap());
         // Before the last stand 59, of which the first nine are too old.
         assert_eq!(counts, [50, 7, 43, 3]);
         assert_eq!((&answer["failing_since"]["launch"], &answer["last_passed"]["launch"]), (&json!("l41"), &json!("l40")));
     }
 
-    #[test]
-    fn a_run_sees_the_knowledge_at_its_start() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn a_run_sees_the_knowledge_at_its_start(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let [first, second, third] =
             [1, 3, 2].map(|day| as_launch(&night(day, TestOutcome::Passed), usize::try_from(day).unwrap()));
         drop(fixture.begin("first", &first));
@@ -328,9 +334,12 @@ mod tests {
         assert_eq!(ask(&fixture, "again", &second)["launches"], 2);
     }
 
-    #[test]
-    fn without_outcomes_nothing_is_known() {
-        let fixture = StoreFixture::new();
+    #[rstest]
+    fn without_outcomes_nothing_is_known(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+        if backend.is_missing() {
+            return;
+        }
+        let fixture = StoreFixture::on(backend);
         let bare = launch(1);
         drop(fixture.begin("a", &bare));
         drop(fixture.begin("b", &bare));

@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::fixture::{StoreFixture, at, effects, launch, rca, review, symptom};
+use crate::fixture::{Backend, StoreFixture, at, effects, launch, rca, review, symptom};
 use crate::{RunJournal, RunStatus};
 use asterisk_base::model::{Case, Effect, Launch};
 use asterisk_walk::{Journal, PEERS};
+use rstest::rstest;
 use serde_json::json;
 
 fn answer_to(needs: &StoreQueries, name: &str, launch: &Launch, case: &Case) -> Value {
@@ -45,9 +46,14 @@ fn first_run(fixture: &StoreFixture, launch: &Launch) -> RunJournal {
     journal
 }
 
-#[test]
-fn every_query_of_the_registry_has_an_answer_and_no_other() {
-    let fixture = StoreFixture::new();
+#[rstest]
+fn every_query_of_the_registry_has_an_answer_and_no_other(
+    #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+) {
+    if backend.is_missing() {
+        return;
+    }
+    let fixture = StoreFixture::on(backend);
     let launch = launch(2);
     let _run = fixture.begin("r", &launch);
     for needs in [needs(&fixture, "r"), StoreQueries::without_store(json!([]))] {
@@ -67,9 +73,12 @@ fn every_query_of_the_registry_has_an_answer_and_no_other() {
     assert!(StoreQueries::new(&fixture.store, "nobody", json!([])).is_err());
 }
 
-#[test]
-fn answers_have_the_documented_shape() {
-    let fixture = StoreFixture::new();
+#[rstest]
+fn answers_have_the_documented_shape(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+    if backend.is_missing() {
+        return;
+    }
+    let fixture = StoreFixture::on(backend);
     let mut launch = launch(2);
     launch.cases[1].suite = "suite".into();
     let first = first_run(&fixture, &launch);
@@ -103,9 +112,14 @@ fn answers_have_the_documented_shape() {
     assert_eq!(answer_to(&needs, "workspace", &launch, case), repositories);
 }
 
-#[test]
-fn the_same_recall_key_comes_first_then_the_likeness_of_words() {
-    let fixture = StoreFixture::new();
+#[rstest]
+fn the_same_recall_key_comes_first_then_the_likeness_of_words(
+    #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+) {
+    if backend.is_missing() {
+        return;
+    }
+    let fixture = StoreFixture::on(backend);
     let known = launch(4);
     let journal = fixture.begin("first", &known);
     for (case, id, test, error) in [
@@ -131,9 +145,12 @@ fn the_same_recall_key_comes_first_then_the_likeness_of_words() {
     assert!((scores[0] - 1.0).abs() < f64::EPSILON && (scores[1] - 0.99).abs() < f64::EPSILON && scores[2] < 0.9, "{scores:?}");
 }
 
-#[test]
-fn answers_are_bounded() {
-    let fixture = StoreFixture::new();
+#[rstest]
+fn answers_are_bounded(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+    if backend.is_missing() {
+        return;
+    }
+    let fixture = StoreFixture::on(backend);
     let mut launch = launch(60);
     for case in &mut launch.cases {
         case.name = "one test".into();
@@ -191,9 +208,12 @@ fn siblings_with_the_same_error_come_first() {
     );
 }
 
-#[test]
-fn a_run_sees_the_store_as_it_was_when_it_began() {
-    let fixture = StoreFixture::new();
+#[rstest]
+fn a_run_sees_the_store_as_it_was_when_it_began(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+    if backend.is_missing() {
+        return;
+    }
+    let fixture = StoreFixture::on(backend);
     let launch = launch(4);
     let first = first_run(&fixture, &launch);
     let second = fixture.begin("second", &launch);
@@ -240,8 +260,13 @@ fn ids_len(answer: &Value) -> usize {
     answer.as_array().map_or(0, Vec::len)
 }
 
-#[test]
-fn what_a_later_run_sees_does_not_depend_on_the_order_of_arrival() {
+#[rstest]
+fn what_a_later_run_sees_does_not_depend_on_the_order_of_arrival(
+    #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+) {
+    if backend.is_missing() {
+        return;
+    }
     let launch = {
         let mut launch = launch(12);
         for (case, n) in launch.cases.iter_mut().zip(0_usize..) {
@@ -252,7 +277,7 @@ fn what_a_later_run_sees_does_not_depend_on_the_order_of_arrival() {
         launch
     };
     let seen = |order: &[usize]| {
-        let fixture = StoreFixture::new();
+        let fixture = StoreFixture::on(backend);
         // Known before, so that parallel cases can all refer to it.
         let zeroth = fixture.begin("zeroth", &launch);
         zeroth.commit(effects("c7", vec![symptom(50, "test 0", "e"), rca(51, "m")])).unwrap();
@@ -289,9 +314,12 @@ fn what_a_later_run_sees_does_not_depend_on_the_order_of_arrival() {
     }
 }
 
-#[test]
-fn answers_stay_the_same_while_others_write() {
-    let fixture = StoreFixture::new();
+#[rstest]
+fn answers_stay_the_same_while_others_write(#[values(Backend::File, Backend::Server)] backend: Backend) {
+    if backend.is_missing() {
+        return;
+    }
+    let fixture = StoreFixture::on(backend);
     let launch = launch(6);
     let _first = first_run(&fixture, &launch);
     let second = fixture.begin("second", &launch);
@@ -317,10 +345,15 @@ fn answer_ids(needs: &StoreQueries, name: &str, launch: &Launch, case: usize) ->
     answer.as_array().unwrap().iter().map(summary).collect()
 }
 
-#[test]
-fn after_a_barrier_a_case_sees_what_the_cases_before_it_wrote() {
+#[rstest]
+fn after_a_barrier_a_case_sees_what_the_cases_before_it_wrote(
+    #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+) {
+    if backend.is_missing() {
+        return;
+    }
     for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
-        let fixture = StoreFixture::new();
+        let fixture = StoreFixture::on(backend);
         let mut launch = launch(4);
         for case in &mut launch.cases {
             case.name = "one test".into();
@@ -361,9 +394,14 @@ fn after_a_barrier_a_case_sees_what_the_cases_before_it_wrote() {
     }
 }
 
-#[test]
-fn what_a_person_links_stands_whatever_runs_say_later() {
-    let fixture = StoreFixture::new();
+#[rstest]
+fn what_a_person_links_stands_whatever_runs_say_later(
+    #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+) {
+    if backend.is_missing() {
+        return;
+    }
+    let fixture = StoreFixture::on(backend);
     let launch = launch(1);
     let first = first_run(&fixture, &launch);
     first.commit(review("c1", "human", vec![link(1, 101, 0.25)])).unwrap();
@@ -375,9 +413,14 @@ fn what_a_person_links_stands_whatever_runs_say_later() {
     assert_eq!(told, [(&json!(101), &json!(0.25), &json!(true)), (&json!(200), &json!(0.875), &json!(false))]);
 }
 
-#[test]
-fn what_people_said_is_counted_and_what_they_took_back() {
-    let fixture = StoreFixture::new();
+#[rstest]
+fn what_people_said_is_counted_and_what_they_took_back(
+    #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+) {
+    if backend.is_missing() {
+        return;
+    }
+    let fixture = StoreFixture::on(backend);
     let launch = launch(3);
     let first = first_run(&fixture, &launch);
     let overturn = |symptom: i64, rca: i64| Effect::Overturn { symptom, rca, replaced: false };
@@ -395,9 +438,14 @@ fn what_people_said_is_counted_and_what_they_took_back() {
     assert_eq!(told, expected);
 }
 
-#[test]
-fn a_cause_that_reviews_took_from_every_case_is_not_recent() {
-    let fixture = StoreFixture::new();
+#[rstest]
+fn a_cause_that_reviews_took_from_every_case_is_not_recent(
+    #[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend,
+) {
+    if backend.is_missing() {
+        return;
+    }
+    let fixture = StoreFixture::on(backend);
     let launch = launch(2);
     let first = first_run(&fixture, &launch);
     first.commit(effects("c2", vec![Effect::LinkRca { id: 101, name: None }])).unwrap();

@@ -24,7 +24,7 @@ CREATE TABLE launches (
   -- The first run that brought it.
   run      INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE UNIQUE INDEX launches_identity ON launches (name, external, ifnull(number, -1));
+CREATE UNIQUE INDEX launches_identity ON launches (name, external, coalesce(number, -1));
 CREATE INDEX launches_named ON launches (name, at);
 
 -- A failure by its identity: the item of a launch, however often it is investigated.

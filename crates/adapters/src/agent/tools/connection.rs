@@ -26,7 +26,7 @@ use tokio::sync::Mutex;
 const REQUEST: &str = "asterisk/request";
 
 /// A server and the session with it.
-pub(super) struct Connection {
+pub(super) struct ToolConnection {
     pub(super) settings: ServerSettings,
     pub(super) secrets: Secrets,
     /// The variables of a command, without secrets; the server's own are among `secrets`.
@@ -60,7 +60,7 @@ pub(super) enum ToolError {
     Refused(String, bool),
 }
 
-impl Connection {
+impl ToolConnection {
     pub(super) fn new(settings: ServerSettings, secrets: Secrets, variables: Variables, program: PathBuf) -> Self {
         Self {
             settings,

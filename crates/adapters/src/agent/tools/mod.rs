@@ -10,7 +10,7 @@ mod web;
 
 pub use settings::{ServerSettings, Servers, Variable};
 
-use self::connection::{Connection, ToolError};
+use self::connection::{ToolConnection, ToolError};
 use self::result::{ToolResult, given};
 use super::concurrency::stopped;
 use super::context::ExternalContext;
@@ -45,7 +45,7 @@ pub(super) struct ToolAnswerer<'a> {
 
 /// State created by the first call.
 struct ToolConversation {
-    connection: Connection,
+    connection: ToolConnection,
     runtime: Option<Runtime>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> ToolAnswerer<'a> {
         let secrets = secrets.map_err(|(why, help)| Refusal::failed(self.failed(request, &why).help(help)))?;
         let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("tools").enable_all().build();
         let runtime = runtime.map_err(|error| Refusal::again(self.failed(request, &error.to_string())))?;
-        let connection = Connection::new(self.settings.clone(), secrets, self.variables.clone(), self.program.clone());
+        let connection = ToolConnection::new(self.settings.clone(), secrets, self.variables.clone(), self.program.clone());
         let new = Arc::new(ToolConversation { connection, runtime: Some(runtime) });
         *talk = Some(Arc::clone(&new));
         Ok(new)

@@ -1,0 +1,183 @@
+//! `asterisk worker`.
+
+use super::run::on_interrupt;
+use super::{FormatArg, GlobalArgs, ParallelArg, ProjectArgs};
+use crate::exit::Exit;
+use crate::ui::{OutputFormat, Ui, plain};
+use asterisk_diag::{Diagnostic, counted};
+use asterisk_session::{JobEnd, SessionError, WorkerListener, WorkerSpec};
+use asterisk_store::{Durability, TakenJob, WorkerOrder};
+use clap::{Args, Subcommand};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Walk the cases of runs that are handed out to workers (`asterisk run --distribute`), or manage workers.
+///
+/// A worker takes cases from the store, walks them with the recorded sources of their run, and records every step. A worker that is
+/// lost is replaced: after 20 seconds its cases are given to another one, and what it commits after that is refused. A case that
+/// failed three times is left alone until `asterisk worker retry`. An interrupt ends the worker after the current steps; its cases
+/// are given back.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  asterisk worker --store 'postgres://ci@db.example/ci?project=web'\n  asterisk worker list\n  asterisk worker drain --all"
+)]
+pub(super) struct WorkerArgs {
+    #[command(subcommand)]
+    command: Option<WorkerCommand>,
+    /// The name of the worker, unique in the store [default: host and process id].
+    #[arg(long)]
+    name: Option<String>,
+    #[command(flatten)]
+    parallel: ParallelArg,
+    /// End when no case is waiting, rather than wait for more.
+    #[arg(long)]
+    once: bool,
+    /// How long a case may take in one phase, in seconds, before it is given to another worker.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    job_timeout: u64,
+}
+
+#[derive(Debug, Subcommand)]
+enum WorkerCommand {
+    /// List the workers, and the cases that failed with several of them.
+    List {
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// Let workers take no more cases until `resume`.
+    Pause(WorkerNames),
+    /// Let paused workers take cases again.
+    Resume(WorkerNames),
+    /// Let workers finish the cases at hand, and end.
+    Drain(WorkerNames),
+    /// Give the cases that failed with several workers to workers again.
+    Retry {
+        /// Only those of this run.
+        #[arg(long, value_name = "RUN")]
+        run: Option<String>,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+}
+
+/// Which workers.
+#[derive(Debug, Args)]
+struct WorkerNames {
+    /// The worker.
+    #[arg(required_unless_present = "all")]
+    worker: Option<String>,
+    /// All workers.
+    #[arg(long, conflicts_with = "worker")]
+    all: bool,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+/// Shows what a worker does.
+struct WorkerView<'a> {
+    ui: &'a Ui,
+    verbose: u8,
+}
+
+impl WorkerListener for WorkerView<'_> {
+    fn took(&self, run: &str) {
+        if self.verbose > 0 {
+            self.ui.note(&format!("run {run}"));
+        }
+    }
+
+    fn ended(&self, job: &TakenJob, end: &JobEnd) {
+        let case = plain(&job.case);
+        match end {
+            JobEnd::Finished if self.verbose > 0 => self.ui.note(&format!("walked case {case} of run {}", job.run)),
+            JobEnd::Finished => {}
+            JobEnd::Failed(why) => self.ui.note(&format!("warning: case {case} of run {} failed: {}", job.run, plain(why))),
+            JobEnd::Lost => self.ui.note(&format!("warning: case {case} of run {} was given to another worker", job.run)),
+        }
+    }
+}
+
+pub(super) fn worker(global: &GlobalArgs, args: &WorkerArgs) -> Result<Exit, SessionError> {
+    let session = global.session(&ProjectArgs::default(), None)?;
+    match &args.command {
+        None => {
+            let ui = &global.printer(OutputFormat::Pretty);
+            let (stop, walking) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(true)));
+            let _interrupted = on_interrupt(&global.environment, &stop, &walking);
+            let name = args.name.clone().unwrap_or_else(|| {
+                let host = global.variables().text("HOSTNAME").filter(|host| !host.is_empty());
+                format!("{}-{}", host.unwrap_or_else(|| "worker".to_owned()), std::process::id())
+            });
+            let spec = WorkerSpec {
+                name: name.clone(),
+                threads: args.parallel.count(),
+                durability: Durability::Batch,
+                once: args.once,
+                job_timeout: Duration::from_secs(args.job_timeout),
+            };
+            ui.note(&format!("worker {name} takes cases from {}", session.setup().store));
+            let done = session.work(&spec, &WorkerView { ui, verbose: global.verbose }, &stop)?;
+            let lost = if done.lost > 0 { format!(", {} were given to another worker", done.lost) } else { String::new() };
+            ui.out(&format!(
+                "walked {}; {} failed{lost}",
+                counted(done.finished.try_into().unwrap_or(usize::MAX), "case", "cases"),
+                done.failed
+            ));
+            Ok(if done.failed > 0 { Exit::Cases } else { Exit::Ok })
+        }
+        Some(WorkerCommand::List { format }) => {
+            let ui = &global.ui(*format);
+            let (workers, dead) = session.workers()?;
+            match ui.format() {
+                OutputFormat::Json => ui.json(&json!({ "schema_version": 1, "workers": workers, "dead": dead })),
+                OutputFormat::Pretty if workers.is_empty() && dead.is_empty() => {
+                    ui.note("no workers; start one with: asterisk worker");
+                }
+                OutputFormat::Pretty => {
+                    let mut table = ui.table(&["worker", "told", "threads", "holds", "finished", "failed", "seen"]);
+                    for worker in &workers {
+                        let seen = format!("{} s ago", worker.seen_seconds_ago);
+                        let numbers =
+                            [worker.threads, worker.holds, worker.finished, worker.failed].map(|number| number.to_string());
+                        let [threads, holds, finished, failed] = numbers;
+                        table.row([worker.name.clone(), worker.told.to_string(), threads, holds, finished, failed, seen]);
+                    }
+                    ui.out(&table.text());
+                    for job in &dead {
+                        ui.out(&format!("failed: case {} of run {}: {}", plain(&job.case), job.run, plain(&job.error)));
+                    }
+                }
+            }
+            Ok(Exit::Ok)
+        }
+        Some(WorkerCommand::Pause(names)) => tell(global, names, WorkerOrder::Pause),
+        Some(WorkerCommand::Resume(names)) => tell(global, names, WorkerOrder::Run),
+        Some(WorkerCommand::Drain(names)) => tell(global, names, WorkerOrder::Drain),
+        Some(WorkerCommand::Retry { run, format }) => {
+            let count = session.retry_jobs(run.as_deref())?;
+            report(&global.ui(*format), "retried", count, &counted(count, "case waits again", "cases wait again"));
+            Ok(Exit::Ok)
+        }
+    }
+}
+
+fn tell(global: &GlobalArgs, names: &WorkerNames, order: WorkerOrder) -> Result<Exit, SessionError> {
+    let session = global.session(&ProjectArgs::default(), None)?;
+    let count = session.tell_workers(names.worker.as_deref(), order)?;
+    if let (Some(name), 0) = (&names.worker, count) {
+        let diagnostic = Diagnostic::error("input/worker", format!("no worker is called `{name}`")).help("asterisk worker list");
+        return Err(SessionError::BadRequest(Box::new(diagnostic)));
+    }
+    report(&global.ui(names.format), "told", count, &format!("told {}: {order}", counted(count, "worker", "workers")));
+    Ok(Exit::Ok)
+}
+
+fn report(ui: &Ui, name: &str, count: usize, text: &str) {
+    match ui.format() {
+        OutputFormat::Json => ui.json(&json!({ "schema_version": 1, name: count })),
+        OutputFormat::Pretty => ui.out(text),
+    }
+}
