@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// `--store postgres://USER@HOST/DATABASE?project=NAME`. The password is taken from the address or from PGPASSWORD.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  asterisk store status\n  asterisk store migrate --store 'postgres://ci@db.example/ci?project=web'\n  asterisk store copy --to backup.db\n  asterisk store sync --to 'postgres://ci@db.example/ci?project=web'"
+    after_help = "Examples:\n  asterisk store status\n  asterisk store copy --to backup.db\n  asterisk store sync --to team.db"
 )]
 pub(super) struct StoreArgs {
     #[command(subcommand)]
@@ -71,6 +71,8 @@ enum StoreCommand {
         /// What it may do: reader, reviewer or runner.
         #[arg(long = "as", value_name = "KIND")]
         kind: StoreRole,
+        #[command(flatten)]
+        format: FormatArg,
     },
 }
 
@@ -132,9 +134,16 @@ pub(super) fn store(global: &GlobalArgs, args: &StoreArgs) -> Result<Exit, Sessi
                 }
             }
         }
-        StoreCommand::Grant { role, kind } => {
+        StoreCommand::Grant { role, kind, format } => {
             session.grant_store(role, *kind)?;
-            global.printer(OutputFormat::Pretty).out(&format!("{role} may use {location} as a {kind}"));
+            let ui = global.ui(*format);
+            match ui.format() {
+                OutputFormat::Json => {
+                    let granted = json!({ "role": role, "kind": kind.name() });
+                    ui.json(&with(&json!({ "store": location.to_string() }), &granted));
+                }
+                OutputFormat::Pretty => ui.out(&format!("{role} may use {location} as a {kind}")),
+            }
         }
     }
     Ok(Exit::Ok)

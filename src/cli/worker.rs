@@ -22,7 +22,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  asterisk worker --store 'postgres://ci@db.example/ci?project=web'\n  asterisk worker list\n  asterisk worker drain --all"
+    after_help = "Examples:\n  asterisk worker --once\n  asterisk worker list\n  asterisk worker drain --all"
 )]
 pub(super) struct WorkerArgs {
     #[command(subcommand)]
