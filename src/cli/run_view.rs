@@ -28,7 +28,7 @@ pub(super) struct LiveView {
     handed_out: Mutex<HandedOut>,
 }
 
-/// After how long without any progress it is said that there are no workers.
+/// The time without progress after which missing workers are reported.
 const WITHOUT_WORKERS: Duration = Duration::from_secs(3);
 
 /// The progress of cases that were handed out to workers.
@@ -38,8 +38,8 @@ struct HandedOut {
     ended: u64,
     /// Since when no worker has any.
     idle_since: Option<Instant>,
-    /// Whether that was said.
-    told: bool,
+    /// Whether that was reported.
+    reported: bool,
 }
 
 impl LiveView {
@@ -164,8 +164,8 @@ impl RunListener for LiveView {
         }
         if ended > progress.ended || jobs.walking > 0 {
             progress.idle_since = None;
-        } else if progress.idle_since.get_or_insert_with(Instant::now).elapsed() > WITHOUT_WORKERS && !progress.told {
-            progress.told = true;
+        } else if progress.idle_since.get_or_insert_with(Instant::now).elapsed() > WITHOUT_WORKERS && !progress.reported {
+            progress.reported = true;
             if alive() == 0 {
                 self.print("no worker takes cases; start some with: asterisk worker");
             }

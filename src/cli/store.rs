@@ -52,7 +52,7 @@ enum StoreCommand {
     },
     /// Add the finished runs to another store, with what people said of root causes.
     ///
-    /// For a runner that worked with a store of its own. Runs that the other store already has are left alone, and an interrupted
+    /// For a runner that worked with a store of its own. Runs that the other store already has are skipped, and an interrupted
     /// command can be repeated. Runs that are not finished, and runs whose events were removed, are listed and left out.
     Sync {
         /// The store to add the runs to.

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::ui::{OutputFormat, Ui, plain};
 use asterisk_diag::{Diagnostic, counted};
 use asterisk_session::{JobEnd, SessionError, WorkerListener, WorkerSpec};
-use asterisk_store::{Durability, TakenJob, WorkerOrder};
+use asterisk_store::{Durability, TakenJob, WorkerState};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::time::Duration;
 ///
 /// A worker takes cases from the store, walks them with the recorded sources of their run, and records every step. A worker that is
 /// lost is replaced: after 20 seconds its cases are given to another one, and what it commits after that is refused. A case that
-/// failed three times is left alone until `asterisk worker retry`. An interrupt ends the worker after the current steps; its cases
+/// failed three times is not retried until `asterisk worker retry`. An interrupt ends the worker after the current steps; its cases
 /// are given back.
 #[derive(Debug, Args)]
 #[command(
@@ -137,13 +137,13 @@ pub(super) fn worker(global: &GlobalArgs, args: &WorkerArgs) -> Result<Exit, Ses
                     ui.note("no workers; start one with: asterisk worker");
                 }
                 OutputFormat::Pretty => {
-                    let mut table = ui.table(&["worker", "told", "threads", "holds", "finished", "failed", "seen"]);
+                    let mut table = ui.table(&["worker", "state", "threads", "active", "finished", "failed", "seen"]);
                     for worker in &workers {
                         let seen = format!("{} s ago", worker.seen_seconds_ago);
                         let numbers =
-                            [worker.threads, worker.holds, worker.finished, worker.failed].map(|number| number.to_string());
-                        let [threads, holds, finished, failed] = numbers;
-                        table.row([worker.name.clone(), worker.told.to_string(), threads, holds, finished, failed, seen]);
+                            [worker.threads, worker.active, worker.finished, worker.failed].map(|number| number.to_string());
+                        let [threads, active, finished, failed] = numbers;
+                        table.row([worker.name.clone(), worker.state.to_string(), threads, active, finished, failed, seen]);
                     }
                     ui.out(&table.text());
                     for job in &dead {
@@ -153,9 +153,9 @@ pub(super) fn worker(global: &GlobalArgs, args: &WorkerArgs) -> Result<Exit, Ses
             }
             Ok(Exit::Ok)
         }
-        Some(WorkerCommand::Pause(names)) => tell(global, names, WorkerOrder::Pause),
-        Some(WorkerCommand::Resume(names)) => tell(global, names, WorkerOrder::Run),
-        Some(WorkerCommand::Drain(names)) => tell(global, names, WorkerOrder::Drain),
+        Some(WorkerCommand::Pause(names)) => set_state(global, names, WorkerState::Paused),
+        Some(WorkerCommand::Resume(names)) => set_state(global, names, WorkerState::Running),
+        Some(WorkerCommand::Drain(names)) => set_state(global, names, WorkerState::Draining),
         Some(WorkerCommand::Retry { run, format }) => {
             let count = session.retry_jobs(run.as_deref())?;
             report(&global.ui(*format), "retried", count, &counted(count, "case waits again", "cases wait again"));
@@ -164,14 +164,14 @@ pub(super) fn worker(global: &GlobalArgs, args: &WorkerArgs) -> Result<Exit, Ses
     }
 }
 
-fn tell(global: &GlobalArgs, names: &WorkerNames, order: WorkerOrder) -> Result<Exit, SessionError> {
+fn set_state(global: &GlobalArgs, names: &WorkerNames, state: WorkerState) -> Result<Exit, SessionError> {
     let session = global.session(&ProjectArgs::default(), None)?;
-    let count = session.tell_workers(names.worker.as_deref(), order)?;
+    let count = session.set_worker_state(names.worker.as_deref(), state)?;
     if let (Some(name), 0) = (&names.worker, count) {
         let diagnostic = Diagnostic::error("input/worker", format!("no worker is called `{name}`")).help("asterisk worker list");
         return Err(SessionError::BadRequest(Box::new(diagnostic)));
     }
-    report(&global.ui(names.format), "told", count, &format!("told {}: {order}", counted(count, "worker", "workers")));
+    report(&global.ui(names.format), "workers", count, &format!("{state}: {}", counted(count, "worker", "workers")));
     Ok(Exit::Ok)
 }
 

@@ -258,5 +258,5 @@ fn a_password_is_never_shown() {
         assert!(!ran.text().contains("s3cretpass"), "{}", ran.text());
     }
     let bad = project.asterisk(&["status", "--store", "postgres://h/d?project=A-b"]).exits(2);
-    assert!(bad.stderr.contains("lower-case letters"), "{}", bad.text());
+    assert!(bad.stderr.contains("not a valid project name"), "{}", bad.text());
 }

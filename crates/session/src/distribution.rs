@@ -13,7 +13,7 @@ use super::worker_pool::WorkerPool;
 use super::{Session, SessionError};
 use asterisk_adapters::agent::TokenBudget;
 use asterisk_project::{CurrentProject, Project};
-use asterisk_store::{Durability, JobFigures, RunJournal, Store, TakenJob, WorkerOrder};
+use asterisk_store::{Durability, JobFigures, RunJournal, Store, TakenJob, WorkerState};
 use asterisk_walk::{Event, EventBody, JournalError, WalkStatus, Walker};
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -133,10 +133,10 @@ impl RunExecutor<'_> {
     }
 }
 
-/// How many workers take jobs. That cannot be read is no reason to end a run.
+/// The number of workers that take jobs; 0 if it cannot be read, which must not end a run.
 fn alive(store: &Store) -> usize {
     let workers = store.workers().unwrap_or_default();
-    workers.iter().filter(|worker| worker.told == WorkerOrder::Run && worker.seen_seconds_ago < 30).count()
+    workers.iter().filter(|worker| worker.state == WorkerState::Running && worker.seen_seconds_ago < 30).count()
 }
 
 /// The jobs that a worker holds, each since when.
@@ -154,17 +154,17 @@ struct Working<'a> {
     watch: &'a dyn WorkerListener,
     stop: &'a AtomicBool,
     held: HeldJobs,
-    told: Mutex<WorkerOrder>,
+    state: Mutex<WorkerState>,
     summary: Mutex<WorkerSummary>,
 }
 
 impl Session {
-    /// Takes jobs from the store and walks their cases, until it is stopped or told to end.
+    /// Takes jobs from the store and walks their cases, until it is stopped or drained.
     pub fn work(&self, spec: &WorkerSpec, watch: &dyn WorkerListener, stop: &AtomicBool) -> Result<WorkerSummary, SessionError> {
         let store = self.open_store(spec.durability)?;
-        let told = Mutex::new(store.beat(&spec.name, spec.threads, &[])?);
+        let state = Mutex::new(store.heartbeat(&spec.name, spec.threads, &[])?);
         let working =
-            Working { session: self, store: &store, spec, watch, stop, held: Mutex::default(), told, summary: Mutex::default() };
+            Working { session: self, store: &store, spec, watch, stop, held: Mutex::default(), state, summary: Mutex::default() };
         let over = AtomicBool::new(false);
         let worked = std::thread::scope(|scope| {
             scope.spawn(|| working.keep_alive(&over));
@@ -172,7 +172,7 @@ impl Session {
             over.store(true, Ordering::Relaxed);
             worked
         });
-        store.sign_off(&spec.name)?;
+        store.deregister(&spec.name)?;
         worked?;
         Ok(working.summary.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
@@ -194,23 +194,23 @@ impl Working<'_> {
                 .map(|(job, _)| job.clone())
                 .collect();
             // A store that cannot be reached for a while: the jobs are given to others, if that lasts.
-            if let Ok(order) = self.store.beat(&self.spec.name, self.spec.threads, &jobs) {
-                *self.told.lock().unwrap_or_else(PoisonError::into_inner) = order;
+            if let Ok(state) = self.store.heartbeat(&self.spec.name, self.spec.threads, &jobs) {
+                *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
             }
         }
     }
 
-    fn told(&self) -> WorkerOrder {
-        *self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> WorkerState {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.told() == WorkerOrder::Drain
+        self.stop.load(Ordering::Relaxed) || self.state() == WorkerState::Draining
     }
 
     /// Takes jobs.
     fn take(&self) -> Result<Vec<TakenJob>, SessionError> {
-        if self.is_over() || self.told() == WorkerOrder::Pause {
+        if self.is_over() || self.state() == WorkerState::Paused {
             return Ok(Vec::new());
         }
         let jobs = self.store.take_jobs(&self.spec.name, self.spec.threads * JOBS_PER_THREAD)?;

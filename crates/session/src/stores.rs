@@ -2,7 +2,7 @@
 
 use super::{Session, SessionError};
 use asterisk_store::{
-    CopiedStore, DeadJob, Durability, Store, StoreFigures, StoreLocation, StoreRole, SyncedStore, WorkerOrder, WorkerRow,
+    CopiedStore, DeadJob, Durability, Store, StoreFigures, StoreLocation, StoreRole, SyncedStore, WorkerRow, WorkerState,
 };
 
 impl Session {
@@ -34,9 +34,9 @@ impl Session {
         Ok((store.workers()?, store.dead_jobs()?))
     }
 
-    /// Tells a worker, or all of them, what to do; returns how many were told.
-    pub fn tell_workers(&self, worker: Option<&str>, order: WorkerOrder) -> Result<usize, SessionError> {
-        Ok(self.store(Durability::Step)?.tell_workers(worker, order)?)
+    /// Sets the requested state of a worker, or of all of them; returns the number of workers.
+    pub fn set_worker_state(&self, worker: Option<&str>, state: WorkerState) -> Result<usize, SessionError> {
+        Ok(self.store(Durability::Step)?.set_worker_state(worker, state)?)
     }
 
     /// Gives jobs that failed too often to workers again, those of a run or all; returns how many.

@@ -1,8 +1,8 @@
 //! Rows of contents in the place of their addresses: three bytes for 66. A reader of a text restores the addresses and compares
 //! all of it with its own address, or its sum.
 
+use super::cache::{self, AddressPlace};
 use super::error::StoreError;
-use super::remembered::{self, AddressPlace};
 use crate::sql::{Connection, OptionalExtension};
 use asterisk_base::model::Hash;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ const DIGITS: usize = 64;
 const FIND: &str = "SELECT id FROM blobs WHERE substr(hash, 1, 4) = ?2 AND hash = ?1";
 
 /// Asks a server at once for all contents that a commit has and refers to. A file answers each question as fast.
-pub(super) fn look_up<'t>(
+pub(super) fn prefetch<'t>(
     conn: &Connection,
     contents: impl Iterator<Item = Hash>,
     texts: impl Iterator<Item = &'t str>,
@@ -26,13 +26,13 @@ pub(super) fn look_up<'t>(
     }
     let mut unknown = BTreeSet::new();
     for hash in contents.chain(texts.flat_map(addresses)) {
-        if remembered::row(conn, &hash)? == AddressPlace::Unknown {
+        if cache::row(conn, &hash)? == AddressPlace::Unknown {
             unknown.insert(hash);
         }
     }
     let asked: Vec<[&[u8]; 2]> = unknown.iter().map(|hash| [hash.bytes().as_slice(), &hash.bytes()[..4]]).collect();
     let found = conn.prepare_cached(FIND)?.query_each(asked)?;
-    unknown.iter().zip(found).for_each(|(hash, row)| remembered::note_row(conn, hash, row));
+    unknown.iter().zip(found).for_each(|(hash, row)| cache::note_row(conn, hash, row));
     Ok(())
 }
 
@@ -44,14 +44,14 @@ fn addresses(text: &str) -> impl Iterator<Item = Hash> {
 
 /// The row of the content at an address, if it is stored.
 pub(super) fn row_of(conn: &Connection, hash: &Hash) -> crate::sql::Result<Option<i64>> {
-    match remembered::row(conn, hash)? {
+    match cache::row(conn, hash)? {
         AddressPlace::At(row) => return Ok(Some(row)),
         AddressPlace::Absent => return Ok(None),
         AddressPlace::Unknown => {}
     }
     let mut find = conn.prepare_cached(FIND)?;
     let row = find.query_row([hash.bytes().as_slice(), &hash.bytes()[..4]], |row| row.get(0)).optional()?;
-    remembered::note_row(conn, hash, row);
+    cache::note_row(conn, hash, row);
     Ok(row)
 }
 
@@ -86,7 +86,7 @@ pub(super) fn with_addresses(conn: &Connection, bytes: Vec<u8>) -> Option<Vec<u8
         out.extend_from_slice(&rest[..mark]);
         let (row, behind) = number(&rest[mark + 1..])?;
         let row = i64::try_from(row).ok()?;
-        let hash = remembered::hash(conn, row, || find.query_row([row], |row| row.get(0).map(Hash::from_bytes)).ok())?;
+        let hash = cache::hash(conn, row, || find.query_row([row], |row| row.get(0).map(Hash::from_bytes)).ok())?;
         out.extend_from_slice(format!("\"{hash}\"").as_bytes());
         rest = behind;
     }

@@ -139,7 +139,7 @@ impl CopiedTable {
     }
 }
 
-/// A value as `SQLite` would have it: on a server, a column of any type has bytes, the first of which tells a text.
+/// A value as `SQLite` would have it: on a server, a column of any type contains bytes, and the first one marks a text.
 fn owned(value: ValueRef<'_>, any: bool) -> Result<Value, StoreError> {
     match value {
         ValueRef::Blob([PLAIN, text @ ..]) if any => Ok(Value::Text(String::from_utf8_lossy(text).into_owned())),

@@ -1,7 +1,7 @@
 //! Dictionaries that a store makes of its own texts, for those that follow: the walks of failures have most of their words in common.
 
+use super::cache;
 use super::packing::{compress, compressor, decompress, pack, unpack_bytes};
-use super::remembered;
 use crate::sql::{Connection, OptionalExtension, Row, params};
 use asterisk_base::model::Hash;
 use std::cell::RefCell;
@@ -32,7 +32,7 @@ impl Dictionary {
 
     /// The one that texts are packed with now.
     pub(super) fn latest(conn: &Connection) -> crate::sql::Result<Option<Self>> {
-        if let Some(now) = remembered::standing(conn)? {
+        if let Some(now) = cache::standing(conn)? {
             return Ok(now.dictionary.map(|(latest, _)| latest));
         }
         conn.prepare_cached("SELECT id, hash FROM dictionaries ORDER BY id DESC LIMIT 1")?.query_row([], Self::of_row).optional()
@@ -40,7 +40,7 @@ impl Dictionary {
 
     /// The one of a row.
     pub(super) fn find(conn: &Connection, id: u64) -> Option<Self> {
-        remembered::dictionary(conn, id, || {
+        cache::dictionary(conn, id, || {
             let mut find = conn.prepare_cached("SELECT id, hash FROM dictionaries WHERE id = ?1").ok()?;
             find.query_row([i64::try_from(id).ok()?], Self::of_row).ok()
         })
@@ -58,7 +58,7 @@ impl Dictionary {
             Hash::of(bytes).bytes(),
             stored
         ])?;
-        remembered::note_dictionary(conn);
+        cache::note_dictionary(conn);
         Ok(())
     }
 

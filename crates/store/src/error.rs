@@ -61,7 +61,7 @@ pub enum StoreError {
     #[error("no store at {0} yet")]
     Missing(String),
     /// The address is one of a server, and this build of the program knows files only.
-    #[error("this build of asterisk has no support for PostgreSQL; build it with `--features postgres`")]
+    #[error("this build of asterisk does not support PostgreSQL; build it with `--features postgres`")]
     NoServers,
     /// The server cannot be reached, or the connection to it was lost.
     #[error("{0}")]

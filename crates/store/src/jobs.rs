@@ -61,16 +61,16 @@ pub struct DeadJob {
     pub error: String,
 }
 
-/// What workers are told.
+/// The requested state of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WorkerOrder {
-    /// Take jobs.
-    Run,
-    /// Take no more jobs for now.
-    Pause,
-    /// Finish the jobs at hand, and end.
-    Drain,
+pub enum WorkerState {
+    /// Takes jobs.
+    Running,
+    /// Takes no jobs until it is resumed.
+    Paused,
+    /// Finishes its jobs, and ends.
+    Draining,
 }
 
 /// A worker.
@@ -84,40 +84,40 @@ pub struct WorkerRow {
     pub started_at: Timestamp,
     /// How long ago it was seen, in seconds.
     pub seen_seconds_ago: u64,
-    /// What it was told.
-    pub told: WorkerOrder,
-    /// How many jobs it holds.
-    pub holds: u64,
+    /// Its requested state.
+    pub state: WorkerState,
+    /// Number of cases that it walks now.
+    pub active: u64,
     /// How many jobs it finished.
     pub finished: u64,
     /// How many of its jobs failed.
     pub failed: u64,
 }
 
-impl WorkerOrder {
-    const ALL: [Self; 3] = [Self::Run, Self::Pause, Self::Drain];
+impl WorkerState {
+    const ALL: [Self; 3] = [Self::Running, Self::Paused, Self::Draining];
 
     /// Name in output.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Run => "run",
-            Self::Pause => "pause",
-            Self::Drain => "drain",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Draining => "draining",
         }
     }
 }
 
-impl fmt::Display for WorkerOrder {
+impl fmt::Display for WorkerState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for WorkerOrder {
+impl FromStr for WorkerState {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|order| order.name() == text).ok_or(())
+        Self::ALL.into_iter().find(|state| state.name() == text).ok_or(())
     }
 }
 
@@ -174,14 +174,13 @@ impl Store {
         })
     }
 
-    /// Gives a worker up to `most` jobs, of one run: those that wait the longest, or whose worker is lost. None if it was told not to take
-    /// any.
+    /// Gives a worker up to `most` jobs, of one run: those that wait the longest, or whose worker is lost. None unless it is running.
     pub fn take_jobs(&self, worker: &str, most: usize) -> Result<Vec<TakenJob>, StoreError> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         self.writer()?.exclusively(|conn| {
             let now = now(conn)?;
-            let told = conn.prepare_cached("SELECT told FROM workers WHERE name = ?1")?.query_row([worker], |row| row.get(0));
-            if told.optional()?.is_none_or(|told: String| told != WorkerOrder::Run.name()) {
+            let state = conn.prepare_cached("SELECT state FROM workers WHERE name = ?1")?.query_row([worker], |row| row.get(0));
+            if state.optional()?.is_none_or(|state: String| state != WorkerState::Running.name()) {
                 return Ok(Vec::new());
             }
             let mut find = conn.prepare_cached(
@@ -227,7 +226,7 @@ impl Store {
     /// Ends a job: it is finished, or it failed for a reason. Returns false if it was given to another worker meanwhile.
     pub fn end_job(&self, worker: &str, job: &TakenJob, failure: Option<&str>) -> Result<bool, StoreError> {
         self.writer()?.exclusively(|conn| {
-            if !holds(conn, job)? {
+            if !holds_job(conn, job.rc, job.fence)? {
                 return Ok(false);
             }
             match failure {
@@ -255,20 +254,20 @@ impl Store {
     /// Gives a job back untouched, as a worker does that is stopped.
     pub fn return_job(&self, job: &TakenJob) -> Result<(), StoreError> {
         self.writer()?.exclusively(|conn| {
-            if holds(conn, job)? {
+            if holds_job(conn, job.rc, job.fence)? {
                 conn.execute("UPDATE jobs SET state = 'waiting', until = 0 WHERE rc = ?1", [job.rc])?;
             }
             Ok(())
         })
     }
 
-    /// Registers a worker, or says that it lives; prolongs the jobs that it holds. Returns what it was told.
-    pub fn beat(&self, worker: &str, threads: usize, jobs: &[TakenJob]) -> Result<WorkerOrder, StoreError> {
+    /// Registers a worker, or renews its registration and the leases of its jobs. Returns its requested state.
+    pub fn heartbeat(&self, worker: &str, threads: usize, jobs: &[TakenJob]) -> Result<WorkerState, StoreError> {
         let threads = i64::try_from(threads).unwrap_or(i64::MAX);
         self.writer()?.exclusively(|conn| {
             let now = now(conn)?;
             conn.execute(
-                "INSERT INTO workers (name, threads, started_at, seen_at, told) VALUES (?1, ?2, ?3, ?3, 'run') \
+                "INSERT INTO workers (name, threads, started_at, seen_at, state) VALUES (?1, ?2, ?3, ?3, 'running') \
                  ON CONFLICT (name) DO UPDATE SET threads = excluded.threads, seen_at = excluded.seen_at",
                 params![worker, threads, now],
             )?;
@@ -278,13 +277,13 @@ impl Store {
                 prolong.execute([job.rc, job.fence, now + lease_ms()])?;
             }
             conn.execute("DELETE FROM workers WHERE seen_at < ?1", [now - FORGOTTEN_MS])?;
-            let told: String = conn.query_row("SELECT told FROM workers WHERE name = ?1", [worker], |row| row.get(0))?;
-            Ok(told.parse().unwrap_or(WorkerOrder::Run))
+            let state: String = conn.query_row("SELECT state FROM workers WHERE name = ?1", [worker], |row| row.get(0))?;
+            Ok(state.parse().unwrap_or(WorkerState::Running))
         })
     }
 
     /// Removes a worker that ends.
-    pub fn sign_off(&self, worker: &str) -> Result<(), StoreError> {
+    pub fn deregister(&self, worker: &str) -> Result<(), StoreError> {
         self.writer()?.exclusively(|conn| {
             conn.execute(
                 "UPDATE jobs SET state = 'waiting', until = 0, fence = fence + 1 WHERE worker = ?1 AND state = 'walking'",
@@ -300,8 +299,8 @@ impl Store {
         self.read(|conn| {
             let now = now(conn)?;
             let mut rows = conn.prepare_cached(
-                "SELECT name, threads, started_at, seen_at, told, finished, failed, \
-                 (SELECT count(*) FROM jobs WHERE worker = name AND state = 'walking') FROM workers ORDER BY name",
+                "SELECT name, threads, started_at, seen_at, workers.state, finished, failed, \
+                 (SELECT count(*) FROM jobs WHERE worker = name AND jobs.state = 'walking') FROM workers ORDER BY name",
             )?;
             let rows = rows.query_map([], |row| {
                 Ok(WorkerRow {
@@ -309,22 +308,22 @@ impl Store {
                     threads: row.get::<_, i64>(1)?.unsigned_abs(),
                     started_at: Timestamp::from_millis(row.get(2)?),
                     seen_seconds_ago: ((now - row.get::<_, i64>(3)?).max(0) / 1000).unsigned_abs(),
-                    told: row.get::<_, String>(4)?.parse().unwrap_or(WorkerOrder::Run),
+                    state: row.get::<_, String>(4)?.parse().unwrap_or(WorkerState::Running),
                     finished: row.get::<_, i64>(5)?.unsigned_abs(),
                     failed: row.get::<_, i64>(6)?.unsigned_abs(),
-                    holds: row.get::<_, i64>(7)?.unsigned_abs(),
+                    active: row.get::<_, i64>(7)?.unsigned_abs(),
                 })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
 
-    /// Tells a worker, or all of them, what to do; returns how many were told.
-    pub fn tell_workers(&self, worker: Option<&str>, order: WorkerOrder) -> Result<usize, StoreError> {
+    /// Sets the requested state of a worker, or of all of them; returns the number of workers.
+    pub fn set_worker_state(&self, worker: Option<&str>, state: WorkerState) -> Result<usize, StoreError> {
         self.writer()?.exclusively(|conn| {
             Ok(match worker {
-                None => conn.execute("UPDATE workers SET told = ?1", [order.name()])?,
-                Some(worker) => conn.execute("UPDATE workers SET told = ?2 WHERE name = ?1", [worker, order.name()])?,
+                None => conn.execute("UPDATE workers SET state = ?1", [state.name()])?,
+                Some(worker) => conn.execute("UPDATE workers SET state = ?2 WHERE name = ?1", [worker, state.name()])?,
             })
         })
     }
@@ -359,10 +358,10 @@ pub(super) fn withdraw(conn: &Connection, run: i64) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether a job is still the one that was given to a worker.
-pub(super) fn holds(conn: &Connection, job: &TakenJob) -> Result<bool, StoreError> {
+/// Whether the job of a case is still held with this fence.
+pub(super) fn holds_job(conn: &Connection, rc: i64, fence: i64) -> Result<bool, StoreError> {
     let mut held = conn.prepare_cached("SELECT 1 FROM jobs WHERE rc = ?1 AND fence = ?2 AND state = 'walking'")?;
-    Ok(held.exists([job.rc, job.fence])?)
+    Ok(held.exists([rc, fence])?)
 }
 
 fn lease_ms() -> i64 {
@@ -393,7 +392,7 @@ mod tests {
         let fixture = StoreFixture::on(backend);
         drop(fixture.begin("r", &launch(3)));
         for worker in ["one", "two"] {
-            assert_eq!(fixture.store.beat(worker, 2, &[]).unwrap(), WorkerOrder::Run);
+            assert_eq!(fixture.store.heartbeat(worker, 2, &[]).unwrap(), WorkerState::Running);
         }
         fixture.store.hand_out("r", ["c1", "c2", "c3"], (1, 7)).unwrap();
         fixture
@@ -435,7 +434,7 @@ mod tests {
         store.hand_out("r", ["c1"], (2, 9)).unwrap();
         assert_eq!(figures(&fixture), [2, 1, 0, 0]);
         let workers = store.workers().unwrap();
-        assert_eq!(workers.iter().map(|worker| (worker.holds, worker.finished)).collect::<Vec<_>>(), [(0, 1), (1, 0)]);
+        assert_eq!(workers.iter().map(|worker| (worker.active, worker.finished)).collect::<Vec<_>>(), [(0, 1), (1, 0)]);
         store.withdraw("r").unwrap();
         assert_eq!(figures(&fixture), [0; 4]);
         assert!(!store.end_job("two", &second[0], None).unwrap());
@@ -454,7 +453,7 @@ mod tests {
         late.hold(&lost);
         late.commit(step("c1", 1)).unwrap();
         assert!(late.commit(step("c2", 1)).is_err(), "that is another case");
-        store.beat("one", 2, std::slice::from_ref(&lost)).unwrap();
+        store.heartbeat("one", 2, std::slice::from_ref(&lost)).unwrap();
         assert!(store.take_jobs("two", 1).unwrap().iter().all(|job| job.case != "c1"), "it lives");
         later(&fixture);
         let again = store.take_jobs("two", 1).unwrap().remove(0);
@@ -493,8 +492,8 @@ mod tests {
                 assert!(store.take_jobs("two", 9).unwrap().iter().all(|job| job.case != "c1"), "not at once");
                 let held = store.workers().unwrap();
                 assert_eq!(held.iter().map(|worker| worker.failed).sum::<u64>(), if failures == 1 { 1 } else { 2 });
-                store.sign_off("two").unwrap();
-                store.beat("two", 2, &[]).unwrap();
+                store.deregister("two").unwrap();
+                store.heartbeat("two", 2, &[]).unwrap();
             }
             later(&fixture);
         }
@@ -506,20 +505,20 @@ mod tests {
     }
 
     #[rstest]
-    fn workers_do_as_they_are_told(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
+    fn the_state_of_a_worker_is_respected(#[values(Backend::File, Backend::Memory, Backend::Server)] backend: Backend) {
         if backend.is_missing() {
             return;
         }
         let fixture = handed_out(backend);
         let store = &fixture.store;
         assert!(store.take_jobs("unknown", 1).unwrap().is_empty());
-        assert_eq!(store.tell_workers(Some("one"), WorkerOrder::Pause).unwrap(), 1);
+        assert_eq!(store.set_worker_state(Some("one"), WorkerState::Paused).unwrap(), 1);
         assert!(store.take_jobs("one", 1).unwrap().is_empty());
-        assert_eq!(store.beat("one", 2, &[]).unwrap(), WorkerOrder::Pause, "a beat changes nothing of it");
-        assert_eq!(store.tell_workers(Some("nobody"), WorkerOrder::Run).unwrap(), 0);
-        assert_eq!(store.tell_workers(None, WorkerOrder::Run).unwrap(), 2);
+        assert_eq!(store.heartbeat("one", 2, &[]).unwrap(), WorkerState::Paused, "a beat changes nothing of it");
+        assert_eq!(store.set_worker_state(Some("nobody"), WorkerState::Running).unwrap(), 0);
+        assert_eq!(store.set_worker_state(None, WorkerState::Running).unwrap(), 2);
         let job = store.take_jobs("one", 1).unwrap().remove(0);
-        store.sign_off("one").unwrap();
+        store.deregister("one").unwrap();
         assert_eq!(figures(&fixture), [3, 0, 0, 0]);
         assert!(!store.end_job("one", &job, None).unwrap());
         assert_eq!(store.workers().unwrap().len(), 1);

@@ -58,7 +58,7 @@ impl RunJournal {
     fn claim(&self, case: Option<i64>) -> Claim {
         match &self.0.right {
             Right::Run { holder, .. } => Claim::Run { holder: *holder },
-            // Without a job, one that nobody has.
+            // Without a job, a claim that never holds.
             Right::Jobs(held) => {
                 let rc = case.unwrap_or_default();
                 Claim::Job { rc, fence: lock(held).get(&rc).copied().unwrap_or_default() }

@@ -5,7 +5,7 @@
 //! location, open, role                    where a store is: opening it; what roles of a server may do
 //! sql, transaction                        the port to a database: `SQLite` and PostgreSQL
 //! connection, migrations, private         the file: format versions, permissions
-//! server, remembered                      the server: projects, migrations, leases; what a connection need not ask for again
+//! server, cache                           the server: projects, migrations, leases; what its connections cache
 //! durability, writer, step, journal       writing: steps, group commit, the journal of a run
 //! packing                                 texts as they lie in the file, each for itself: packed, or plain
 //! recorded, addresses, dictionary         contents and events there: rows for addresses, dictionaries of the store's own
@@ -39,6 +39,7 @@ mod answers;
 mod audit_anchors;
 mod bad_content;
 mod begin;
+mod cache;
 mod check;
 mod clean;
 mod connection;
@@ -70,7 +71,6 @@ mod read;
 mod readers;
 mod reading;
 mod recorded;
-mod remembered;
 mod reviews;
 mod role;
 mod root_words;
@@ -110,7 +110,7 @@ pub use history::{
     Dormancy, KnownHistory, Occurrences, PastCase, PastLaunch, RcaFilter, RcaOf, RcaRow, RowIds, SeenCase, SymptomFilter,
     SymptomOf, SymptomRow, SymptomStatus,
 };
-pub use jobs::{DeadJob, JOB_LEASE, JobFigures, TakenJob, WorkerOrder, WorkerRow};
+pub use jobs::{DeadJob, JOB_LEASE, JobFigures, TakenJob, WorkerRow, WorkerState};
 pub use journal::RunJournal;
 pub use knowledge::{CaseFacts, Rca, RcaStatusChange, Triage};
 pub use location::{ServerAddress, StoreLocation};

@@ -38,7 +38,7 @@ impl StoreLocation {
         }
     }
 
-    /// Whether it is known without a connection that there is no store.
+    /// Whether the store is a file that does not exist.
     pub fn is_missing(&self) -> bool {
         self.path().is_some_and(|path| path.try_exists().is_ok_and(|there| !there))
     }
@@ -127,7 +127,7 @@ impl ServerAddress {
     /// The address of another project of the same database.
     ///
     /// # Errors
-    /// If that is no name of a project.
+    /// If the name is invalid.
     pub fn with_project(&self, project: &str) -> Result<Self, String> {
         Ok(Self { project: project_name(project)?, ..self.clone() })
     }
@@ -138,7 +138,7 @@ fn project_name(name: &str) -> Result<String, String> {
     let valid = |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '_';
     if name.is_empty() || name.len() > MAX_PROJECT || !name.chars().all(valid) {
         return Err(format!(
-            "`{name}` is no name of a project: it has 1 to {MAX_PROJECT} lower-case letters, digits and underscores"
+            "`{name}` is not a valid project name: it must have 1 to {MAX_PROJECT} lower-case letters, digits and underscores"
         ));
     }
     Ok(name.to_owned())
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_told_from_a_path() {
+    fn an_address_is_distinguished_from_a_path() {
         for path in ["store.db", "/a/postgres", "./postgres://x", "postgres:/x"] {
             assert_eq!(path.parse(), Ok(StoreLocation::File(path.into())));
         }

@@ -129,7 +129,7 @@ impl Store {
     pub fn grant(location: &StoreLocation, role: &str, to: StoreRole) -> Result<(), StoreError> {
         match location {
             StoreLocation::File(_) => {
-                Err(StoreError::Refused("a store in a file has no roles: its readers and writers are those of the file".into()))
+                Err(StoreError::Refused("roles exist only on a server; access to a file is controlled by its permissions".into()))
             }
             #[cfg(feature = "postgres")]
             StoreLocation::Server(address) => server::grant(address, role, to),

@@ -5,11 +5,11 @@
 //! programs wrote has the forms of `packing.rs`, and so has what no dictionary makes shorter.
 
 use super::addresses::{number, put_number, with_addresses, with_rows};
+use super::cache;
 use super::connection::inspect;
 use super::dictionary::Dictionary;
 use super::error::StoreError;
 use super::packing::{LONG, MAX_BYTES, StoredText, Unreadable, pack_frame, unpack, unpack_frame};
-use super::remembered;
 use crate::sql::Connection;
 use rusqlite::types::{FromSql, ValueRef};
 use std::borrow::Cow;
@@ -93,7 +93,7 @@ pub(super) fn renew_dictionary(conn: &Connection, seq: i64) -> Result<(), StoreE
     if conn.is_scratch() {
         return Ok(());
     }
-    let (last, begun): (Option<i64>, i64) = match remembered::standing(conn)? {
+    let (last, begun): (Option<i64>, i64) = match cache::standing(conn)? {
         Some(now) => (now.dictionary.map(|(_, seq)| seq), now.first_event),
         None => conn
             .prepare_cached("SELECT max(seq), (SELECT coalesce(min(seq), 0) FROM events) FROM dictionaries")?

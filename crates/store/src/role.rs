@@ -99,6 +99,6 @@ impl FromStr for StoreRole {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.into_iter().find(|role| role.name() == text);
-        known.ok_or_else(|| format!("`{text}` is no role: use {}", Self::ALL.map(Self::name).join(", ")))
+        known.ok_or_else(|| format!("unknown role `{text}`: use {}", Self::ALL.map(Self::name).join(", ")))
     }
 }

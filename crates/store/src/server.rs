@@ -70,7 +70,7 @@ pub(super) fn grant(address: &ServerAddress, role: &str, to: StoreRole) -> Resul
     if conn.is_in_transaction() {
         conn.end("ROLLBACK").unwrap_or_default();
     }
-    granted.map_err(|error| denied(error, address))
+    Ok(granted?)
 }
 
 /// Grants all roles what they may do with the tables that there are now.
@@ -101,13 +101,8 @@ fn version(conn: &ServerConnection, address: &ServerAddress) -> Result<Option<i6
     if there.is_none() {
         return Ok(None);
     }
-    let version = conn.simple(&format!("SELECT version FROM {schema}.store_format")).map_err(|error| denied(error, address))?;
+    let version = conn.simple(&format!("SELECT version FROM {schema}.store_format"))?;
     Ok(version.and_then(|version| version.parse().ok()))
-}
-
-/// The error of a role that may not do something.
-fn denied(error: SqlError, address: &ServerAddress) -> StoreError {
-    if error.is_denied() { StoreError::Denied(format!("{address}: {error}")) } else { error.into() }
 }
 
 /// Applies the pending migrations in one transaction: of two processes that begin at once, one waits for the other and finds nothing to do.
@@ -123,10 +118,10 @@ fn migrate(conn: &ServerConnection, address: &ServerAddress, steps: &[&str]) -> 
                 "CREATE SCHEMA IF NOT EXISTS {schema}; {FUNCTIONS} CREATE TABLE store_format (version bigint NOT NULL); \
                  CREATE TABLE store_roles (name text PRIMARY KEY, role text NOT NULL); INSERT INTO store_format VALUES (0)"
             );
-            conn.simple(&made).map_err(|error| denied(error, address))?;
+            conn.simple(&made)?;
         }
         for step in steps.iter().skip(taken) {
-            conn.simple(&translated_schema(step)).map_err(|error| denied(error, address))?;
+            conn.simple(&translated_schema(step))?;
         }
         conn.simple(&format!("UPDATE store_format SET version = {}", newest(steps)))?;
         apply_grants(conn, address)?;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A second connection to the database of a store.
-fn beside(fixture: &StoreFixture) -> (ServerConnection, String) {
+fn second_connection(fixture: &StoreFixture) -> (ServerConnection, String) {
     let StoreLocation::Server(address) = fixture.location() else { panic!("no server") };
     (ServerConnection::open(address, "SET client_min_messages = warning").unwrap(), address.schema())
 }
@@ -46,7 +46,7 @@ fn on_server() -> Option<StoreFixture> {
 #[test]
 fn a_writer_and_a_reader_that_were_cut_off_go_on() {
     let Some(fixture) = on_server() else { return };
-    let (other, _) = beside(&fixture);
+    let (other, _) = second_connection(&fixture);
     let journal = fixture.begin("r", &launch(1));
     for at in 1..=3 {
         journal.commit(step("c1", at)).unwrap();
@@ -60,7 +60,7 @@ fn a_writer_and_a_reader_that_were_cut_off_go_on() {
 #[test]
 fn what_was_cut_off_in_the_middle_leaves_no_trace() {
     let Some(fixture) = on_server() else { return };
-    let (other, _) = beside(&fixture);
+    let (other, _) = second_connection(&fixture);
     let journal = fixture.begin("r", &launch(1));
     let pid = writer(&fixture.store);
     let interrupted = |conn: &Connection| {
@@ -79,7 +79,7 @@ fn what_was_cut_off_in_the_middle_leaves_no_trace() {
 #[test]
 fn a_step_that_was_cut_off_before_its_commit_is_committed_again() {
     let Some(fixture) = on_server() else { return };
-    let (other, schema) = beside(&fixture);
+    let (other, schema) = second_connection(&fixture);
     let journal = fixture.begin("r", &launch(1));
     let dir = tempfile::tempdir().unwrap();
     let halted = dir.path().join("halted");
@@ -140,7 +140,7 @@ fn pass_on(mut client: TcpStream, mut server: TcpStream, armed: &AtomicBool) {
             client.shutdown(Shutdown::Both).unwrap();
         }
         if server.write_all(&room[..count]).is_err() || lost {
-            // The server has the commit; nobody hears of it.
+            // The server has the commit; its reply is lost.
             std::thread::sleep(Duration::from_millis(50));
             break;
         }
@@ -172,7 +172,7 @@ fn a_commit_whose_reply_is_lost_is_not_made_twice() {
 #[test]
 fn a_process_that_lost_its_lease_to_another_commits_nothing() {
     let Some(fixture) = on_server() else { return };
-    let (other, schema) = beside(&fixture);
+    let (other, schema) = second_connection(&fixture);
     let first = fixture.begin("r", &launch(1));
     first.commit(step("c1", 1)).unwrap();
     let second = Store::open(fixture.location(), Durability::Batch).unwrap();

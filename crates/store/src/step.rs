@@ -1,11 +1,12 @@
 //! Prepares the commit of a step outside the writer's lock, and writes it.
 
-use super::addresses::{look_up, row_of};
+use super::addresses::{prefetch, row_of};
+use super::cache;
 use super::effects::{EffectContext, apply};
 use super::error::StoreError;
+use super::jobs::holds_job;
 use super::packing::StoredText;
 use super::recorded::{record, renew_dictionary};
-use super::remembered;
 use crate::sql::{Connection, params};
 use asterisk_base::clock::Timestamp;
 use asterisk_base::model::{Effect, Hash, Hasher};
@@ -121,10 +122,7 @@ impl StoredCommit {
             Claim::Run { holder } => {
                 conn.prepare_cached("SELECT 1 FROM runs WHERE id = ?1 AND holder = ?2")?.exists([self.run, holder])?
             }
-            Claim::Job { rc, fence } => {
-                let mut held = conn.prepare_cached("SELECT 1 FROM jobs WHERE rc = ?1 AND fence = ?2 AND state = 'walking'")?;
-                held.exists([rc, fence])?
-            }
+            Claim::Job { rc, fence } => holds_job(conn, rc, fence)?,
         };
         if holds {
             return Ok(());
@@ -137,7 +135,7 @@ impl StoredCommit {
     pub(super) fn store(&self, conn: &Connection) -> Result<(), StoreError> {
         self.expect_claim(conn)?;
         let texts = self.events.iter().map(|event| event.body.as_str()).chain(self.blobs.iter().map(|blob| &*blob.text));
-        look_up(conn, self.blobs.iter().map(|blob| blob.hash), texts)?;
+        prefetch(conn, self.blobs.iter().map(|blob| blob.hash), texts)?;
         insert_blobs(conn, &self.blobs)?;
         let mut insert =
             conn.prepare_cached("INSERT INTO events (seq, run, rc, path, at, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
@@ -149,7 +147,7 @@ impl StoredCommit {
             insert.send(params![stamp, self.run, event.case, event.path.as_str(), event.at, body, event.sum])?;
         }
         if let Some(more) = i64::try_from(self.events.len()).ok().filter(|count| *count > 0) {
-            remembered::note_events(conn, (stamp - more + 1, stamp), false);
+            cache::note_events(conn, (stamp - more + 1, stamp), false);
         }
         if !self.statuses.is_empty() {
             let mut update = conn.prepare_cached("UPDATE run_cases SET status = ?2 WHERE id = ?1 AND status <> ?2")?;
@@ -167,7 +165,7 @@ impl StoredCommit {
 
 /// The number of the last event. Numbers follow the order of commits, since writers wait for each other.
 pub(super) fn last_event(conn: &Connection) -> Result<i64, StoreError> {
-    if let Some(now) = remembered::standing(conn)? {
+    if let Some(now) = cache::standing(conn)? {
         return Ok(now.last_event);
     }
     Ok(conn.prepare_cached("SELECT coalesce(max(seq), 0) FROM events")?.query_row([], |row| row.get(0))?)
@@ -178,7 +176,7 @@ pub(super) fn append_statement(conn: &Connection, at: Timestamp, body: &str) -> 
     let stamp = last_event(conn)? + 1;
     let mut insert = conn.prepare_cached("INSERT INTO events (seq, run, rc, path, at, body) VALUES (?1, 0, NULL, '', ?2, ?3)")?;
     insert.send(params![stamp, at.millis(), StoredText::new(body)])?;
-    remembered::note_events(conn, (stamp, stamp), true);
+    cache::note_events(conn, (stamp, stamp), true);
     Ok(stamp)
 }
 
@@ -216,10 +214,10 @@ pub(super) fn insert_blobs(conn: &Connection, blobs: &[Blob]) -> Result<(), Stor
 pub(super) fn insert_blob(conn: &Connection, hash: &Hash, text: &str) -> Result<(), StoreError> {
     if row_of(conn, hash)?.is_none() {
         let text = record(conn, text)?;
-        let row = remembered::next_blob(conn)?;
+        let row = cache::next_blob(conn)?;
         conn.prepare_cached("INSERT INTO blobs (id, hash, text) VALUES (?1, ?2, ?3)")?.send(params![row, hash.bytes(), text])?;
         if row.is_some() {
-            remembered::note_row(conn, hash, row);
+            cache::note_row(conn, hash, row);
         }
     }
     Ok(())

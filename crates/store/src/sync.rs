@@ -1,8 +1,7 @@
-//! Handing the finished runs of one store in to another: those of a runner that worked offline, to the store of its team.
+//! Adds the finished runs of one store to another one, such as those of an offline runner to the store of its team.
 //!
-//! A run is told again, event by event, in the order of the store that it comes from, through the code that wrote it there: row ids and
-//! stamps are those of the store that it goes to, and what it found is visible to runs that begin there later. A run that the other store
-//! has is not told twice, and one that was handed in halfway is completed.
+//! Events are replayed in the order of the source, through the journal of the target, which assigns its own row ids and stamps; the findings
+//! are visible to runs that begin there later. Runs that the target has are skipped, and a partial transfer is completed.
 
 use super::begin::NewRun;
 use super::clean::addresses;
@@ -22,10 +21,10 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
-/// What was handed in.
+/// The result of adding runs to another store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SyncedStore {
-    /// Ids of the runs that were handed in, oldest first.
+    /// Ids of the added runs, oldest first.
     pub runs: Vec<String>,
     /// Number of events that were written for them.
     pub events: u64,
@@ -37,15 +36,15 @@ pub struct SyncedStore {
     pub statements: usize,
 }
 
-/// A run on its way.
-struct Handing<'s> {
+/// A run being transferred.
+struct RunTransfer<'s> {
     from: &'s Store,
     to: &'s Store,
     record: RunRecord,
     journal: RunJournal,
     /// How many of its events the other store has.
     there: usize,
-    /// Contents that were handed in.
+    /// Contents that were transferred.
     known: HashSet<Hash>,
     /// Events of one case that are not committed yet.
     open: Vec<Event>,
@@ -53,7 +52,7 @@ struct Handing<'s> {
 }
 
 impl Store {
-    /// Hands the finished runs in to another store, and what people said of root causes, and compares what arrived with what was sent.
+    /// Adds the finished runs to another store, with the reviews of root causes, and compares both copies.
     pub fn sync_to(&self, target: &Self) -> Result<SyncedStore, StoreError> {
         let mut synced = SyncedStore::default();
         let cleaned = self.cleaned_runs()?.into_iter().map(|run| (run, "cleaned".to_owned()));
@@ -75,23 +74,23 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        // Runs beside each other see what the other found before they began: their events go in the order in which they were written.
+        // Concurrent runs see each other's earlier findings, so their events are written in their original order.
         waiting.sort_by_key(|record| record.start_seq);
         let mut waiting = waiting.into_iter().peekable();
-        let mut handing: Vec<Handing<'_>> = Vec::new();
+        let mut transfers: Vec<RunTransfer<'_>> = Vec::new();
         let ids = self.run_ids()?;
         let mut failed = None;
         self.each_event_of_store(|seq, run, event| {
-            let hand = || -> Result<(), StoreError> {
+            let transfer = || -> Result<(), StoreError> {
                 while let Some(record) = waiting.next_if(|record| record.start_seq < seq) {
-                    // What ran before is complete to what runs after.
-                    handing.iter_mut().try_for_each(Handing::flush)?;
-                    handing.push(Handing::begin(self, target, record)?);
+                    // The new run may read what earlier runs have written.
+                    transfers.iter_mut().try_for_each(RunTransfer::flush)?;
+                    transfers.push(RunTransfer::begin(self, target, record)?);
                 }
-                let of_run = |one: &&mut Handing<'_>| ids.get(&run).is_some_and(|name| *name == one.record.run);
-                handing.iter_mut().find(of_run).map_or(Ok(()), |one| one.event(event))
+                let of_run = |one: &&mut RunTransfer<'_>| ids.get(&run).is_some_and(|name| *name == one.record.run);
+                transfers.iter_mut().find(of_run).map_or(Ok(()), |one| one.event(event))
             };
-            match hand() {
+            match transfer() {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
                     failed = Some(error);
@@ -103,9 +102,9 @@ impl Store {
             return Err(error);
         }
         for record in waiting {
-            handing.push(Handing::begin(self, target, record)?);
+            transfers.push(RunTransfer::begin(self, target, record)?);
         }
-        for mut one in handing {
+        for mut one in transfers {
             one.flush()?;
             one.finish()?;
             synced.events += one.written;
@@ -150,7 +149,7 @@ impl Store {
     fn statements(&self) -> Result<Vec<(Timestamp, Value)>, StoreError> {
         let mut found = Vec::new();
         self.each_statement(|at, body| {
-            // An event of another program's version says nothing that could be repeated.
+            // Unknown events are skipped.
             found.extend(serde_json::from_str(body).ok().map(|body| (at, body)));
         })?;
         Ok(found)
@@ -192,7 +191,7 @@ impl Store {
             };
             match done {
                 Ok(()) => count += 1,
-                // About a root cause of a run that was not handed in.
+                // About a root cause of a run that was not added.
                 Err(StoreError::UnknownId(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -201,7 +200,7 @@ impl Store {
     }
 }
 
-impl<'s> Handing<'s> {
+impl<'s> RunTransfer<'s> {
     /// Creates the run in the other store, or goes on with it.
     fn begin(from: &'s Store, to: &'s Store, record: RunRecord) -> Result<Self, StoreError> {
         let name = record.run.clone();
@@ -303,7 +302,7 @@ impl<'s> Handing<'s> {
     }
 }
 
-/// Collects a content and those that it refers to, unless they were handed in. Whole ones stand before their parts.
+/// Collects a content and those that it refers to, unless they were transferred already. Contents precede their parts.
 fn contents(from: &Store, hash: &Hash, known: &mut HashSet<Hash>, into: &mut Vec<Blob>) -> Result<(), StoreError> {
     let mut open = vec![*hash];
     while let Some(hash) = open.pop() {

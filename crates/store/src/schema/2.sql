@@ -28,8 +28,8 @@ CREATE TABLE workers (
   threads    INTEGER NOT NULL,
   started_at INTEGER NOT NULL,
   seen_at    INTEGER NOT NULL,
-  -- What it was told: `run`, `pause`, `drain`.
-  told       TEXT NOT NULL CHECK (told IN ('run', 'pause', 'drain')),
+  -- The requested state.
+  state      TEXT NOT NULL CHECK (state IN ('running', 'paused', 'draining')),
   -- How many jobs it finished, and how many failed.
   finished   INTEGER NOT NULL DEFAULT 0,
   failed     INTEGER NOT NULL DEFAULT 0

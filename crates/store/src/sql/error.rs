@@ -27,7 +27,7 @@ pub enum SqlError {
     #[cfg(feature = "postgres")]
     #[error("PostgreSQL: a statement of the transaction failed")]
     Failed,
-    /// The connection to the server was lost during a commit, and the server does not say what became of it.
+    /// The connection to the server was lost during a commit, and its outcome is unknown.
     #[cfg(feature = "postgres")]
     #[error("{0}, during a commit; whether it was made is not known")]
     Uncertain(String),
@@ -66,12 +66,6 @@ impl SqlError {
         }
     }
 
-    /// Whether the role may not do that.
-    #[cfg(feature = "postgres")]
-    pub(crate) fn is_denied(&self) -> bool {
-        self.is_of(|code| code == "42501")
-    }
-
     /// Whether the code of an error of PostgreSQL meets a condition.
     #[cfg(feature = "postgres")]
     pub(crate) fn is_of(&self, condition: impl FnOnce(&str) -> bool) -> bool {
@@ -79,7 +73,7 @@ impl SqlError {
     }
 }
 
-/// Makes an option of the result of a query that may have no row.
+/// Converts a missing row into `None`.
 pub(crate) trait OptionalExtension<T> {
     fn optional(self) -> Result<Option<T>>;
 }

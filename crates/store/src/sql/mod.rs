@@ -9,7 +9,7 @@ mod params;
 #[cfg(feature = "postgres")]
 mod postgres;
 
-use crate::remembered::Remembered;
+use crate::cache::ServerCache;
 #[cfg(feature = "postgres")]
 pub(crate) use dialect::translated_schema;
 pub(crate) use error::{OptionalExtension, Result, SqlError};
@@ -22,7 +22,7 @@ use std::cell::RefCell;
 #[cfg(feature = "postgres")]
 use tokio_postgres::Row as ServerRow;
 
-/// Stands before a text in a column of bytes, and tells it from what is packed: PostgreSQL has no columns of any type.
+/// Precedes a plain text in a column of bytes, which distinguishes it from compressed ones: PostgreSQL lacks columns of any type.
 pub(crate) const PLAIN: u8 = 0;
 
 /// A connection to a database. Used by one thread at a time.
@@ -128,11 +128,11 @@ impl Connection {
     }
 
     /// What is remembered within a transaction on a server; `None` for a file, which answers at once.
-    pub(crate) fn remembered(&self) -> Option<&RefCell<Remembered>> {
+    pub(crate) fn cache(&self) -> Option<&RefCell<ServerCache>> {
         match self {
             Self::File(_) => None,
             #[cfg(feature = "postgres")]
-            Self::Server(conn) => conn.remembered(),
+            Self::Server(conn) => conn.cache(),
         }
     }
 

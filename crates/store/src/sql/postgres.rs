@@ -5,8 +5,8 @@
 
 use super::dialect::translated;
 use super::{PLAIN, Result, SqlError, SqlParams};
+use crate::cache::ServerCache;
 use crate::location::ServerAddress;
-use crate::remembered::Remembered;
 use crate::server::key;
 use bytes::BufMut as _;
 use futures_util::future::try_join_all;
@@ -43,7 +43,7 @@ pub(crate) struct ServerConnection {
     pending: RefCell<Vec<Reply>>,
     /// Whether a statement of the open transaction failed: the server would take its commit for a rollback, without an error.
     failed: Cell<bool>,
-    remembered: RefCell<Remembered>,
+    cache: RefCell<ServerCache>,
     statements: RefCell<HashMap<Box<str>, Statement>>,
     in_transaction: Cell<bool>,
     /// Whether the server said that it ends the connection.
@@ -81,7 +81,7 @@ impl ServerConnection {
             client: RefCell::new(Arc::new(client)),
             pending: RefCell::default(),
             failed: Cell::new(false),
-            remembered: RefCell::default(),
+            cache: RefCell::default(),
             statements: RefCell::default(),
             in_transaction: Cell::new(false),
             ended: Cell::new(false),
@@ -111,7 +111,7 @@ impl ServerConnection {
         }
         self.in_transaction.set(false);
         self.pending.take();
-        self.remembered.borrow_mut().forget();
+        self.cache.borrow_mut().forget();
         self.statements.borrow_mut().clear();
         let deadline = Instant::now() + patience;
         let mut pause = Duration::from_millis(20);
@@ -144,7 +144,7 @@ impl ServerConnection {
         }
     }
 
-    /// Begins a transaction that no other writer of the project is beside of. Fails if that takes longer than `busy`.
+    /// Begins a transaction with the write lock of the project. Fails if that takes longer than `busy`.
     pub(crate) fn begin_write(&self, busy: Duration, patience: Duration) -> Result<()> {
         let sql = format!(
             "BEGIN; SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock({}); SELECT pg_current_xact_id()",
@@ -152,11 +152,11 @@ impl ServerConnection {
             self.write_lock
         );
         *self.transaction.borrow_mut() = self.begin_again(&sql, patience)?;
-        self.remembered.borrow_mut().begin(true);
+        self.cache.borrow_mut().begin(true);
         Ok(())
     }
 
-    /// Commits the transaction of a writer. If the connection is lost meanwhile, the server is asked what became of it.
+    /// Commits the transaction of a writer. If the connection is lost meanwhile, the server is asked for its outcome.
     pub(crate) fn commit(&self, patience: Duration) -> Result<()> {
         if self.failed.get() {
             return Err(SqlError::Failed);
@@ -205,7 +205,7 @@ impl ServerConnection {
         let ended = self.simple(sql).map(drop);
         self.in_transaction.set(false);
         self.failed.set(false);
-        let mut remembered = self.remembered.borrow_mut();
+        let mut remembered = self.cache.borrow_mut();
         if sql == "COMMIT" && ended.is_ok() {
             remembered.begin(false);
         } else {
@@ -224,15 +224,15 @@ impl ServerConnection {
     fn undone(&self, sql: &str) {
         if sql.starts_with("ROLLBACK TO") {
             self.failed.set(false);
-            let mut remembered = self.remembered.borrow_mut();
+            let mut remembered = self.cache.borrow_mut();
             remembered.forget();
             remembered.begin(true);
         }
     }
 
     /// What is remembered within the transaction.
-    pub(super) fn remembered(&self) -> Option<&RefCell<Remembered>> {
-        self.in_transaction.get().then_some(&self.remembered)
+    pub(super) fn cache(&self) -> Option<&RefCell<ServerCache>> {
+        self.in_transaction.get().then_some(&self.cache)
     }
 
     /// Sends a statement without parameters or rows.
@@ -365,7 +365,7 @@ async fn connect(address: &ServerAddress, settings: &str) -> Result<Client> {
         #[cfg(unix)]
         Host::Unix(_) => true,
     });
-    // The driver's own default falls back to plain text if the server, or whoever answers in its place, offers no encryption.
+    // The driver's own default falls back to plain text if the server, or an impostor, offers no encryption.
     if !address.url().contains("sslmode=") {
         config.ssl_mode(if local { SslMode::Disable } else { SslMode::Require });
     }
@@ -465,7 +465,7 @@ impl ToSql for BoundValue<'_> {
             }
             (ValueRef::Text(text), ty) if <&str as ToSql>::accepts(ty) => put_text(text, out),
             (ValueRef::Blob(bytes), &Type::BYTEA) => out.put_slice(bytes),
-            (value, ty) => return Err(format!("{value:?} is no value of type {ty}").into()),
+            (value, ty) => return Err(format!("{value:?} is not a value of type {ty}").into()),
         }
         Ok(IsNull::No)
     }
@@ -477,7 +477,7 @@ impl ToSql for BoundValue<'_> {
     to_sql_checked!();
 }
 
-/// A text of PostgreSQL has no character 0: `SQLite`'s may, if an answerer says so.
+/// PostgreSQL rejects the character 0 in texts; `SQLite` stores it.
 fn put_text(text: &[u8], out: &mut bytes::BytesMut) {
     for part in text.split_inclusive(|byte| *byte == 0) {
         match part.split_last() {

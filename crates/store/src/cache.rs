@@ -1,17 +1,17 @@
-//! What a connection to a server remembers of the store, so that it need not ask for it again: addresses by their rows within a transaction,
-//! and, of a writer, more. Whatever others write meanwhile is noticed when its transaction asks for the first time: no two write at once.
+//! The cache of a connection to a server, which saves round trips: addresses by their rows within a transaction, and for a writer also rows by
+//! addresses and the end of the journal. Each transaction of a writer begins by checking what others have written; no two write at once.
 
 use super::dictionary::Dictionary;
 use super::sql::{self, Connection};
 use asterisk_base::model::Hash;
 use std::collections::{HashMap, HashSet};
 
-/// How many addresses are remembered; then they are forgotten all at once.
+/// Capacity; a full cache is cleared.
 const MAX_ROWS: usize = 20_000;
 
-/// What is remembered.
+/// The cache of a connection.
 #[derive(Debug, Default)]
-pub(crate) struct Remembered {
+pub(crate) struct ServerCache {
     /// How the store stands; `None` until the transaction asks.
     now: Option<Standing>,
     /// The last event when it was asked last.
@@ -40,7 +40,7 @@ pub(super) struct Standing {
     last_blob: i64,
 }
 
-/// What is remembered of an address.
+/// The cached location of a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AddressPlace {
     /// Nothing.
@@ -52,7 +52,7 @@ pub(super) enum AddressPlace {
 }
 
 #[cfg(feature = "postgres")]
-impl Remembered {
+impl ServerCache {
     /// Forgets everything: it may have been undone.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
@@ -70,7 +70,7 @@ impl Remembered {
 
 /// How the store stands; `None` where that is not remembered, since asking costs little.
 pub(super) fn standing(conn: &Connection) -> sql::Result<Option<Standing>> {
-    let Some(remembered) = conn.remembered() else { return Ok(None) };
+    let Some(remembered) = conn.cache() else { return Ok(None) };
     if !remembered.borrow().writes {
         return Ok(None);
     }
@@ -102,8 +102,8 @@ pub(super) fn standing(conn: &Connection) -> sql::Result<Option<Standing>> {
 
 /// Notes that events were written, from a number to another. Those of no run may be followed by the removal of contents.
 pub(super) fn note_events(conn: &Connection, (first, last): (i64, i64), of_no_run: bool) {
-    let Some(remembered) = conn.remembered() else { return };
-    let Remembered { now, seen, rows, .. } = &mut *remembered.borrow_mut();
+    let Some(remembered) = conn.cache() else { return };
+    let ServerCache { now, seen, rows, .. } = &mut *remembered.borrow_mut();
     if let Some(now) = now {
         now.last_event = last;
         now.first_event = if now.first_event == 0 { first } else { now.first_event };
@@ -116,7 +116,7 @@ pub(super) fn note_events(conn: &Connection, (first, last): (i64, i64), of_no_ru
 
 /// Notes that a dictionary was made.
 pub(super) fn note_dictionary(conn: &Connection) {
-    if let Some(remembered) = conn.remembered() {
+    if let Some(remembered) = conn.cache() {
         remembered.borrow_mut().now = None;
     }
 }
@@ -124,7 +124,7 @@ pub(super) fn note_dictionary(conn: &Connection) {
 /// The row of an address, as far as it is remembered.
 pub(super) fn row(conn: &Connection, hash: &Hash) -> sql::Result<AddressPlace> {
     // Whether it still holds.
-    let (Some(_), Some(remembered)) = (standing(conn)?, conn.remembered()) else { return Ok(AddressPlace::Unknown) };
+    let (Some(_), Some(remembered)) = (standing(conn)?, conn.cache()) else { return Ok(AddressPlace::Unknown) };
     let remembered = remembered.borrow();
     Ok(match remembered.rows.get(hash) {
         Some(row) => AddressPlace::At(*row),
@@ -135,8 +135,8 @@ pub(super) fn row(conn: &Connection, hash: &Hash) -> sql::Result<AddressPlace> {
 
 /// Notes the row of an address.
 pub(super) fn note_row(conn: &Connection, hash: &Hash, row: Option<i64>) {
-    if let Some(remembered) = conn.remembered().filter(|remembered| remembered.borrow().writes) {
-        let Remembered { rows, absent, .. } = &mut *remembered.borrow_mut();
+    if let Some(remembered) = conn.cache().filter(|remembered| remembered.borrow().writes) {
+        let ServerCache { rows, absent, .. } = &mut *remembered.borrow_mut();
         if rows.len() >= MAX_ROWS {
             rows.clear();
         }
@@ -150,7 +150,7 @@ pub(super) fn note_row(conn: &Connection, hash: &Hash, row: Option<i64>) {
 /// The row that a new content gets: the one after the last, as a file would give it. `None` where the store gives it.
 pub(super) fn next_blob(conn: &Connection) -> sql::Result<Option<i64>> {
     standing(conn)?;
-    Ok(conn.remembered().and_then(|remembered| {
+    Ok(conn.cache().and_then(|remembered| {
         let mut remembered = remembered.borrow_mut();
         let now = remembered.now.as_mut()?;
         now.last_blob += 1;
@@ -171,10 +171,10 @@ pub(super) fn dictionary(conn: &Connection, row: u64, ask: impl FnOnce() -> Opti
 fn kept<K: Copy + Eq + std::hash::Hash, V: Copy>(
     conn: &Connection,
     key: K,
-    of: impl Fn(&mut Remembered) -> &mut HashMap<K, V>,
+    of: impl Fn(&mut ServerCache) -> &mut HashMap<K, V>,
     ask: impl FnOnce() -> Option<V>,
 ) -> Option<V> {
-    let Some(remembered) = conn.remembered() else { return ask() };
+    let Some(remembered) = conn.cache() else { return ask() };
     if let Some(known) = of(&mut remembered.borrow_mut()).get(&key) {
         return Some(*known);
     }
