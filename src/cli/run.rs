@@ -2,7 +2,7 @@
 
 use super::policy_args::PolicyArgs;
 use super::report::FilesArg;
-use super::run_observe;
+use super::run_observe::{self, ObserveArgs};
 use super::run_screen::{self, ScreenParts};
 use super::run_view::{self, LiveView};
 use super::run_watch::{self, WatchedTexts};
@@ -116,18 +116,8 @@ pub(super) struct RunArgs {
     /// The output directory [default: .asterisk/investigations in the project's directory].
     #[arg(id = "ASTERISK_OUT", long = "out", value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
-    /// Attach an observer, without any effect on the run: `narration` (readable sentences), `log` (the same with time and data; more
-    /// with -v), `log-json`, `jsonl` (every recorded event), `metrics` (Prometheus), `trace` (Chrome), `otlp` (OpenTelemetry, in
-    /// builds with the feature `otel`). The first three write to standard error unless FILE is given; `otlp` sends to the
-    /// collector at URL, or at that of `OTEL_EXPORTER_OTLP_ENDPOINT` (by default on this machine); the others need a FILE; `-` is
-    /// standard output, which then receives nothing else.
-    #[arg(long, value_name = "KIND[=FILE|URL]")]
-    observe: Vec<String>,
-    /// What `narration`, `log`, `log-json`, `trace` and `otlp` show, in place of their usual levels: TARGET=LEVEL or LEVEL,
-    /// separated by commas, such as `asterisk=info,asterisk_script=trace`. The targets: `asterisk::journal` (what happens in the run),
-    /// `asterisk_walk` (steps, queries, answers), `asterisk_script` (calls), `asterisk_store` (commits).
-    #[arg(id = "ASTERISK_LOG_FILTER", long = "log-filter", value_name = "DIRECTIVES")]
-    log_filter: Option<String>,
+    #[command(flatten)]
+    observe: ObserveArgs,
     /// Exit with 1 if this expression over the figures of the report is true, for example `new_causes > 0`; may be
     /// given several times. The figures: failures, causes, `new_causes`, regressions, recurring, flaky, undecided, `undecided_share`,
     /// `lowest_confidence`, `needs_review`, failed, unfinished, gaps, `by_defect.CODE`, `by_category.NAME`, `new_by_defect.CODE`,
@@ -154,7 +144,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     args.project.set.extend(args.court.then(|| "court=true".to_owned()));
     args.project.set.extend(args.policy.settings()?);
     let resolved = global.resolve(&args.project, args.out.clone())?;
-    let wanted = run_observe::wanted(&args.observe, &resolved.observers, &resolved.root)?;
+    let wanted = run_observe::wanted(&args.observe.observe, &resolved.observers, &resolved.root)?;
     let mut setup = resolved.setup;
     args.portal.override_settings(&mut setup.reportportal);
     let session = Session::new(setup).with_masks(&args.masks).with_team(args.team.as_deref());
@@ -180,7 +170,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
         }
     }
     let clock = &session.setup().clock;
-    let attached = run_observe::attach(&wanted, &live, ui, (global.verbose, args.log_filter.as_deref()), clock)?;
+    let attached = run_observe::attach(&wanted, &live, ui, (global.verbose, args.observe.log_filter.as_deref()), clock)?;
     let observed = ObserverFanout::over(&*live, clock, attached);
     let watch = observed.as_ref().map_or(&*live as &dyn RunListener, |observed| observed);
     let texts = WatchedTexts {

@@ -7,9 +7,27 @@ use asterisk_diag::Diagnostic;
 use asterisk_files::open_private;
 use asterisk_observe::{Attached, DefaultOutput, MakeObserver, ObserverKind, ObserverOptions, ObserverOutput, parse};
 use asterisk_session::SessionError;
+use clap::Args;
 use std::io::{self, BufWriter, LineWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Which observers, and what they receive.
+#[derive(Clone, Debug, Args)]
+pub(super) struct ObserveArgs {
+    /// Attach an observer, without any effect on the run: `narration` (readable sentences), `log` (the same with time and data; more
+    /// with -v), `log-json`, `jsonl` (every recorded event), `metrics` (Prometheus), `trace` (Chrome), `otlp` (OpenTelemetry, in
+    /// builds with the feature `otel`). The first three write to standard error unless FILE is given; `otlp` sends to the
+    /// collector at URL, or at that of `OTEL_EXPORTER_OTLP_ENDPOINT` (by default on this machine); the others need a FILE; `-` is
+    /// standard output, which then receives nothing else.
+    #[arg(long, value_name = "KIND[=FILE|URL]")]
+    pub(super) observe: Vec<String>,
+    /// What `narration`, `log`, `log-json`, `trace` and `otlp` show, in place of their usual levels: TARGET=LEVEL or LEVEL,
+    /// separated by commas, such as `asterisk=info,asterisk_script=trace`. The targets: `asterisk::journal` (what happens in the run),
+    /// `asterisk_walk` (steps, queries, answers), `asterisk_script` (calls), `asterisk_store` (commits).
+    #[arg(id = "ASTERISK_LOG_FILTER", long = "log-filter", value_name = "DIRECTIVES")]
+    pub(super) log_filter: Option<String>,
+}
 
 /// A requested observer.
 #[derive(Clone)]

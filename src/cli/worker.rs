@@ -1,17 +1,23 @@
 //! `asterisk worker`.
 
 use super::run::on_interrupt;
+use super::run_observe::{self, ObserveArgs};
+use super::run_view::LiveView;
 use super::{FormatArg, GlobalArgs, ParallelArg, ProjectArgs};
 use crate::exit::Exit;
+use crate::serve::{HealthSource, serve_health};
 use crate::ui::{OutputFormat, Ui, plain};
 use asterisk_diag::{Diagnostic, counted};
-use asterisk_session::{JobEnd, SessionError, WorkerListener, WorkerSpec};
+use asterisk_observe::ObserverFanout;
+use asterisk_session::{JobEnd, SessionError, WorkerHeartbeat, WorkerListener, WorkerSpec};
 use asterisk_store::{Durability, TakenJob, WorkerState};
 use clap::{Args, Subcommand};
 use serde_json::json;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Walk the cases of runs that are handed out to workers (`asterisk run --distribute`), or manage workers.
 ///
@@ -38,6 +44,11 @@ pub(super) struct WorkerArgs {
     /// How long a case may take in one phase, in seconds, before it is given to another worker.
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
     job_timeout: u64,
+    /// Serve `/healthz` and `/metrics` (Prometheus) at an address, such as `0.0.0.0:9464`. They contain counts, no data of runs.
+    #[arg(long, value_name = "ADDR")]
+    health: Option<SocketAddr>,
+    #[command(flatten)]
+    observe: ObserveArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -80,6 +91,63 @@ struct WorkerNames {
 struct WorkerView<'a> {
     ui: &'a Ui,
     verbose: u8,
+    health: &'a WorkerHealth,
+}
+
+/// After how long without contact with the store a worker is not healthy: others have its cases by then.
+const OUT_OF_CONTACT: Duration = Duration::from_secs(30);
+
+/// What a worker did and knows.
+struct WorkerHealth {
+    name: String,
+    finished: AtomicU64,
+    failed: AtomicU64,
+    lost: AtomicU64,
+    /// When it last reached the store, and what it knew.
+    last: Mutex<(Instant, WorkerHeartbeat)>,
+}
+
+impl WorkerHealth {
+    fn new(name: &str) -> Self {
+        let last = Mutex::new((Instant::now(), WorkerHeartbeat::default()));
+        Self { name: name.to_owned(), finished: AtomicU64::new(0), failed: AtomicU64::new(0), lost: AtomicU64::new(0), last }
+    }
+
+    fn last(&self) -> (Instant, WorkerHeartbeat) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl HealthSource for WorkerHealth {
+    fn fault(&self) -> Option<String> {
+        let silent = self.last().0.elapsed();
+        (silent > OUT_OF_CONTACT).then(|| format!("the store was not reached for {} s", silent.as_secs()))
+    }
+
+    fn metrics(&self) -> String {
+        let (seen, WorkerHeartbeat { active, queue }) = self.last();
+        let [finished, failed, lost] = [&self.finished, &self.failed, &self.lost].map(|count| count.load(Ordering::Relaxed));
+        let seconds = seen.elapsed().as_secs();
+        let worker = self.name.replace('\\', "\\\\").replace('"', "\\\"");
+        format!(
+            "# HELP asterisk_worker_jobs_total Jobs of this worker that ended, by how.\n# TYPE asterisk_worker_jobs_total counter\n\
+             asterisk_worker_jobs_total{{worker=\"{worker}\",end=\"finished\"}} {finished}\n\
+             asterisk_worker_jobs_total{{worker=\"{worker}\",end=\"failed\"}} {failed}\n\
+             asterisk_worker_jobs_total{{worker=\"{worker}\",end=\"lost\"}} {lost}\n\
+             # HELP asterisk_worker_active_cases Cases that this worker holds.\n# TYPE asterisk_worker_active_cases gauge\n\
+             asterisk_worker_active_cases{{worker=\"{worker}\"}} {active}\n\
+             # HELP asterisk_worker_store_seconds Time since this worker last reached the store.\n\
+             # TYPE asterisk_worker_store_seconds gauge\n\
+             asterisk_worker_store_seconds{{worker=\"{worker}\"}} {seconds}\n\
+             # HELP asterisk_queue_jobs Jobs of all runs in the store, by state.\n# TYPE asterisk_queue_jobs gauge\n\
+             asterisk_queue_jobs{{state=\"waiting\"}} {waiting}\nasterisk_queue_jobs{{state=\"walking\"}} {walking}\n\
+             asterisk_queue_jobs{{state=\"done\"}} {done}\nasterisk_queue_jobs{{state=\"dead\"}} {dead}\n",
+            waiting = queue.waiting,
+            walking = queue.walking,
+            done = queue.done,
+            dead = queue.dead
+        )
+    }
 }
 
 impl WorkerListener for WorkerView<'_> {
@@ -89,8 +157,18 @@ impl WorkerListener for WorkerView<'_> {
         }
     }
 
+    fn lives(&self, beat: &WorkerHeartbeat) {
+        *self.health.last.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), *beat);
+    }
+
     fn ended(&self, job: &TakenJob, end: &JobEnd) {
         let case = plain(&job.case);
+        let count = match end {
+            JobEnd::Finished => &self.health.finished,
+            JobEnd::Failed(_) => &self.health.failed,
+            JobEnd::Lost => &self.health.lost,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
         match end {
             JobEnd::Finished if self.verbose > 0 => self.ui.note(&format!("walked case {case} of run {}", job.run)),
             JobEnd::Finished => {}
@@ -118,8 +196,30 @@ pub(super) fn worker(global: &GlobalArgs, args: &WorkerArgs) -> Result<Exit, Ses
                 once: args.once,
                 job_timeout: Duration::from_secs(args.job_timeout),
             };
+            let health = Arc::new(WorkerHealth::new(&name));
+            let wanted = run_observe::wanted(&args.observe.observe, &[], Path::new(""))?;
+            let live = Arc::new(LiveView::new(ui, 0, walking, false));
+            let clock = &session.setup().clock;
+            let attached = run_observe::attach(&wanted, &live, ui, (global.verbose, args.observe.log_filter.as_deref()), clock)?;
+            let observed = ObserverFanout::over(&(), clock, attached);
             ui.note(&format!("worker {name} takes cases from {}", session.setup().store));
-            let done = session.work(&spec, &WorkerView { ui, verbose: global.verbose }, &stop)?;
+            if let Some(at) = args.health {
+                let source = Arc::clone(&health) as Arc<dyn HealthSource>;
+                let at = serve_health(at, source).map_err(|error| {
+                    let diagnostic = Diagnostic::error("input/worker", format!("cannot listen at {at}: {error}"));
+                    SessionError::BadRequest(Box::new(diagnostic.help("name a free address of this machine with --health")))
+                })?;
+                ui.note(&format!("serving http://{at}/healthz and /metrics"));
+            }
+            let view = WorkerView { ui, verbose: global.verbose, health: &health };
+            let done = match &observed {
+                Some(observed) => observed.within(|| session.work(&spec, (&view, observed), &stop)),
+                None => session.work(&spec, (&view, &()), &stop),
+            };
+            for (name, error) in observed.map(ObserverFanout::end).unwrap_or_default() {
+                ui.note(&format!("warning: not all of `--observe {name}` could be written: {error}"));
+            }
+            let done = done?;
             let lost = if done.lost > 0 { format!(", {} were given to another worker", done.lost) } else { String::new() };
             ui.out(&format!(
                 "walked {}; {} failed{lost}",

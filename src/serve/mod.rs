@@ -10,6 +10,7 @@
 //! paths                      validation of paths in messages
 //! lines                      transport over standard input and output
 //! http, guard, connections, body  transport over the network: access, limits and timeouts
+//! health                     the health and the metrics of a worker of runs
 //! ```
 
 mod args;
@@ -18,6 +19,7 @@ mod connections;
 mod fault;
 mod guard;
 mod handler;
+mod health;
 mod http;
 mod lines;
 mod paths;
@@ -31,6 +33,7 @@ mod steps;
 mod tools;
 
 pub use guard::{NetworkGuard, Token};
+pub use health::{HealthSource, serve_health};
 
 use crate::ui::Ui;
 use asterisk_diag::Diagnostic;

@@ -1,9 +1,12 @@
 //! Stores that machines share: copies, runs added to another store, workers, and projects on a PostgreSQL server.
 
 use crate::harness::{Project, Ran};
-use crate::kill::{halted, kill, small};
+use crate::kill::{Outcome, RUN, halted, halted_at, kill, small, undisturbed};
 use serde_json::{Value, json};
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::process::Child;
+use std::time::Duration;
 
 /// A project on the server that `ASTERISK_TEST_POSTGRES` names, removed at the end.
 struct ServerProject {
@@ -117,6 +120,34 @@ fn a_store_is_copied_and_its_runs_are_added_to_another() {
     }
 }
 
+/// As documented: PostgreSQL's own programs, per project.
+#[test]
+fn a_project_is_backed_up_and_restored_into_another_database() {
+    let Some(server) = ServerProject::new("backup") else { return };
+    let project = Project::new();
+    project.asterisk(&["run", "--store", &server.store()]).ok();
+    let dump = project.root().join("dump");
+    let run = |program: &str, arguments: &[&str]| {
+        let done = std::process::Command::new(program).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{program}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    let (schema, dump) = (format!("asterisk_{}", server.name), dump.to_str().unwrap());
+    run("pg_dump", &["--schema", &schema, "--format", "custom", "--file", dump, &server.address]);
+    let (at, _) = server.address.rsplit_once('/').unwrap();
+    let other = ServerProject { address: format!("{at}/{}", server.name), name: server.name.clone() };
+    server.sql(&format!("CREATE DATABASE {}", server.name));
+    run("pg_restore", &["--dbname", &other.address, dump]);
+    let checked = project.call(&["doctor", "--deep", "--store", &other.store()]).ran();
+    assert!(checked.stdout.contains("contents") && !checked.stdout.contains("damaged"), "{}", checked.text());
+    assert_eq!(figures(&project, &other.store()), figures(&project, &server.store()));
+    assert_eq!(reports(&project, &other.store(), "restored"), reports(&project, &server.store(), "out"));
+    // New rows are numbered behind the old ones.
+    let later = ["run", "--case", "880601", "--store", &other.store()];
+    project.call(&later).env("ASTERISK_CLOCK", "2026-02-13T10:00:00Z").ran().ok();
+    drop(other);
+    server.sql(&format!("DROP DATABASE {} WITH (FORCE)", server.name));
+}
+
 #[test]
 fn what_is_not_finished_is_left_out() {
     let project = Project::new();
@@ -134,12 +165,36 @@ fn drained(project: &Project, store: &str, workers: Vec<Child>) -> Vec<Ran> {
     workers.into_iter().map(|worker| project.ran(&worker.wait_with_output().unwrap())).collect()
 }
 
-/// A distributed run by some workers; what it said, without the place of its report.
+/// A page of a worker.
+fn page(port: u16, path: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut page = String::new();
+    stream.read_to_string(&mut page).unwrap();
+    page
+}
+
+/// A distributed run by some workers; what it said, without the place of its report. The first worker is observed.
 fn distributed(project: &Project, store: &str, workers: usize) -> String {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let health = format!("127.0.0.1:{port}");
+    let observed = ["--health", &health, "--observe", "log-json=worker.jsonl"];
     let workers: Vec<Child> = (1..=workers)
-        .map(|n| project.start(&["worker", "--store", store, "--parallel", "1", "--name", &format!("w{n}")]))
+        .map(|n| {
+            let worker = ["worker", "--store", store, "--parallel", "1", "--name", &format!("w{n}")];
+            let more = if n == 1 { observed.as_slice() } else { &[] };
+            project.start(&[worker.as_slice(), more].concat())
+        })
         .collect();
     let ran = project.asterisk(&["run", "--distribute", "--store", store, "--out", "out"]).ok();
+    assert!(page(port, "/healthz").contains("200 OK"), "{}", page(port, "/healthz"));
+    assert!(page(port, "/other").contains("404 Not Found"));
+    let metrics = page(port, "/metrics");
+    let finished =
+        metrics.lines().find_map(|line| line.strip_prefix("asterisk_worker_jobs_total{worker=\"w1\",end=\"finished\"} "));
+    assert!(finished.is_some_and(|count| count.parse::<u64>().unwrap() > 0), "{metrics}");
+    let log = project.read("worker.jsonl");
+    assert!(log.lines().any(|line| line.contains("\"step\"") && line.contains("w1")), "{log}");
     for said in drained(project, store, workers) {
         assert!(said.exits(0).stdout.contains("0 failed"));
     }
@@ -166,7 +221,7 @@ fn wait_for_jobs(project: &Project) {
     let jobs =
         || rusqlite::Connection::open(&file).ok()?.query_row("SELECT count(*) FROM jobs", [], |row| row.get::<_, i64>(0)).ok();
     while !file.exists() || jobs().unwrap_or_default() == 0 {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -211,6 +266,42 @@ fn a_lost_worker_is_replaced_and_a_lost_run_is_resumed() {
     assert!(resumed.stdout.contains("16 cases"), "{}", resumed.text());
     drained(&project, "a.db", vec![worker]);
     assert_eq!(reports(&project, "a.db", "again"), reports(&local, "a.db", "again"));
+}
+
+/// How far apart the boundaries are at which a run is cut off: each run is cut off at others of them.
+const CUTS: usize = 5;
+
+/// All connections of a run are cut off, at each boundary of its transactions once: before it, before the commit, after it.
+#[test]
+fn a_server_that_is_lost_at_any_commit_changes_nothing() {
+    let (run, whole) = undisturbed();
+    for first in 1..=CUTS {
+        let Some(server) = ServerProject::new(&format!("cut{first}")) else { return };
+        let project = Project::new();
+        small(&project);
+        let store = format!("{}&application_name={}", server.store(), server.name);
+        project.asterisk(&["store", "migrate", "--store", &store]).ok();
+        let boundaries: Vec<String> = (first..400).step_by(CUTS).map(|at| at.to_string()).collect();
+        let command = [RUN.as_slice(), &["--store", &store]].concat();
+        let mut child = halted_at(&project, &command, &boundaries.join(",")).unwrap();
+        let halted = project.root().join("halted");
+        let mut cuts = 0;
+        while child.try_wait().unwrap().is_none() {
+            if std::fs::read_to_string(&halted).is_ok_and(|text| text.ends_with('\n')) {
+                server.sql(&format!(
+                    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = '{}'",
+                    server.name
+                ));
+                std::fs::remove_file(&halted).unwrap();
+                cuts += 1;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let said = project.ran(&child.wait_with_output().unwrap()).ok();
+        assert!(cuts > 10, "{cuts}");
+        project.asterisk(&["store", "copy", "--store", &store, "--to", ".asterisk/asterisk.db"]).ok();
+        assert_eq!(Outcome::of(&project, said, &run), whole, "cut off at {first} and every {CUTS} on");
+    }
 }
 
 #[test]

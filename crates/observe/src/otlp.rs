@@ -20,7 +20,7 @@ use opentelemetry_sdk::trace::{
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tracing_subscriber::layer::Layer as _;
 
@@ -113,23 +113,25 @@ impl Observer for Otlp {
     }
 }
 
-/// Derives the id of a trace from the run's: a resumed run continues its trace.
+/// Derives the id of a trace from the run's: a resumed run continues its trace, and workers add to it.
 #[derive(Clone, Debug, Default)]
 struct RunIds {
-    trace: Arc<OnceLock<TraceId>>,
+    trace: Arc<Mutex<Option<TraceId>>>,
     random: RandomIdGenerator,
 }
 
 impl RunIds {
     fn begin(&self, run: &str) {
         let hash = Hash::of(run.as_bytes());
-        self.trace.get_or_init(|| TraceId::from_bytes(std::array::from_fn(|at| hash.bytes()[at])));
+        *self.trace.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(TraceId::from_bytes(std::array::from_fn(|at| hash.bytes()[at])));
     }
 }
 
 impl IdGenerator for RunIds {
     fn new_trace_id(&self) -> TraceId {
-        self.trace.get().copied().unwrap_or_else(|| self.random.new_trace_id())
+        let trace = *self.trace.lock().unwrap_or_else(PoisonError::into_inner);
+        trace.unwrap_or_else(|| self.random.new_trace_id())
     }
 
     fn new_span_id(&self) -> SpanId {

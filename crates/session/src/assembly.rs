@@ -18,7 +18,7 @@ use asterisk_base::model::{Case, Launch, shell};
 use asterisk_diag::{Diagnostics, Source};
 use asterisk_files::{Area, FileIdentity, read_input};
 use asterisk_project::Project;
-use asterisk_store::{RunFindings, RunStatus, Store, StoreError};
+use asterisk_store::{RunFindings, RunJournal, RunStatus, Store, StoreError};
 use asterisk_walk::{
     CaseParams, Journal, JournalError, Name, PEERS, Plan, ReadEvidence, RuleFailures, TokenUsage, WORKDIR, WalkStatus,
 };
@@ -79,7 +79,7 @@ impl RunContext<'_> {
         if !recorded {
             return Ok(result);
         }
-        let mut result = session.conclude(store, result, settings.files, &rested)?;
+        let mut result = session.conclude(&journal, result, settings.files, &rested)?;
         if result.status == WalkStatus::Done {
             result.note(session.dream_after(store, &project, &result.run));
         }
@@ -176,7 +176,7 @@ impl Session {
     /// Records the status of a run and writes its files, except those of cases that `rested`.
     fn conclude(
         &self,
-        store: &Store,
+        journal: &RunJournal,
         mut result: RunResult,
         files: Files,
         rested: &HashSet<Name>,
@@ -190,7 +190,8 @@ impl Session {
         let findings = result.cases.kept.iter().filter_map(|case| Some((case.case.id.as_str(), case.finding.as_ref()?)));
         let findings = findings.collect::<Vec<_>>();
         let findings = RunFindings { revision: result.revision, findings: &findings };
-        store.conclude_run(&result.run, status, now, findings)?;
+        journal.conclude(status, now, findings)?;
+        let store = journal.store();
         result.load_statuses(store)?;
         result.notes = self.write_files(store, &result, files, rested)?;
         self.finalise(&result)?;

@@ -3,6 +3,7 @@
 
 use super::answers::{self, answerer};
 use super::executor::{ActiveCase, RunExecutor, clusters_at};
+use super::listener::{RunListener, StartedRun};
 use super::resume::StoredRun;
 use super::revisions::{RunRevisions, RunTexts};
 use super::run_batches::{CaseSchedule, RunBatch, phase_of};
@@ -19,6 +20,7 @@ use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tracing::info_span;
 
 /// How often a run looks at its jobs.
 const LOOK: Duration = Duration::from_millis(100);
@@ -60,6 +62,17 @@ pub trait WorkerListener: Sync {
     fn took(&self, _run: &str) {}
     /// It finished a job, or that failed for a reason, or was given to another worker.
     fn ended(&self, _job: &TakenJob, _end: &JobEnd) {}
+    /// It has reached the store to say that it lives.
+    fn lives(&self, _beat: &WorkerHeartbeat) {}
+}
+
+/// What a worker learns when it says that it lives, every few seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WorkerHeartbeat {
+    /// How many cases it holds.
+    pub active: usize,
+    /// The jobs of all runs.
+    pub queue: JobFigures,
 }
 
 impl WorkerListener for () {}
@@ -152,6 +165,7 @@ struct Working<'a> {
     store: &'a Store,
     spec: &'a WorkerSpec,
     watch: &'a dyn WorkerListener,
+    observers: &'a dyn RunListener,
     stop: &'a AtomicBool,
     held: HeldJobs,
     state: Mutex<WorkerState>,
@@ -159,12 +173,27 @@ struct Working<'a> {
 }
 
 impl Session {
-    /// Takes jobs from the store and walks their cases, until it is stopped or drained.
-    pub fn work(&self, spec: &WorkerSpec, watch: &dyn WorkerListener, stop: &AtomicBool) -> Result<WorkerSummary, SessionError> {
+    /// Takes jobs from the store and walks their cases, until it is stopped or drained. `observers` receive what happens in its runs.
+    pub fn work(
+        &self,
+        spec: &WorkerSpec,
+        (watch, observers): (&dyn WorkerListener, &dyn RunListener),
+        stop: &AtomicBool,
+    ) -> Result<WorkerSummary, SessionError> {
         let store = self.open_store(spec.durability)?;
         let state = Mutex::new(store.heartbeat(&spec.name, spec.threads, &[])?);
-        let working =
-            Working { session: self, store: &store, spec, watch, stop, held: Mutex::default(), state, summary: Mutex::default() };
+        let working = Working {
+            session: self,
+            store: &store,
+            spec,
+            watch,
+            observers,
+            stop,
+            held: Mutex::default(),
+            state,
+            summary: Mutex::default(),
+        };
+        working.lives();
         let over = AtomicBool::new(false);
         let worked = std::thread::scope(|scope| {
             scope.spawn(|| working.keep_alive(&over));
@@ -196,7 +225,15 @@ impl Working<'_> {
             // A store that cannot be reached for a while: the jobs are given to others, if that lasts.
             if let Ok(state) = self.store.heartbeat(&self.spec.name, self.spec.threads, &jobs) {
                 *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
+                self.lives();
             }
+        }
+    }
+
+    /// Says what it knows now. Figures that cannot be read must not end a worker.
+    fn lives(&self) {
+        if let Ok(queue) = self.store.queue_figures() {
+            self.watch.lives(&WorkerHeartbeat { active: held(&self.held).len(), queue });
         }
     }
 
@@ -226,7 +263,10 @@ impl Working<'_> {
             if let Some(job) = jobs.first() {
                 let run = job.run.clone();
                 self.watch.took(&run);
-                jobs = self.of_run(&run, jobs)?;
+                jobs = match self.of_run(&run, jobs) {
+                    Ok(jobs) => jobs,
+                    Err(error) => self.fail_held(&error)?,
+                };
                 idle = IDLE.0;
                 continue;
             }
@@ -238,6 +278,13 @@ impl Working<'_> {
             jobs = self.take()?;
         }
         jobs.iter().try_for_each(|job| self.give_back(job))
+    }
+
+    /// Ends the jobs of a run that cannot be worked on: one run must not take all workers with it.
+    fn fail_held(&self, error: &SessionError) -> Result<Vec<TakenJob>, SessionError> {
+        let jobs: Vec<_> = held(&self.held).drain(..).map(|(job, _)| job).collect();
+        jobs.iter().try_for_each(|job| self.end(job, Some(error.to_string())))?;
+        Ok(Vec::new())
     }
 
     fn give_back(&self, job: &TakenJob) -> Result<(), SessionError> {
@@ -274,11 +321,15 @@ impl Working<'_> {
             fresh: false,
             recorded: true,
             walked_by: WalkedBy::ThisProcess,
-            watch: &(),
+            watch: self.observers,
             stop: self.stop,
         };
-        let revisions = RunRevisions::new(self.session, texts, &context.journal, &());
+        let revisions = RunRevisions::new(self.session, texts, &context.journal, self.observers);
         let answer = answerer(&context, stub);
+        let plan = &revisions.project().plan;
+        let pipeline = &*plan.pipeline.name;
+        self.observers.began(&StartedRun::new(run, plan, &context.launch, &[], RunBatch::FIRST));
+        let _span = info_span!("run", otel.name = %pipeline, %run, pipeline = %pipeline, worker = %self.spec.name).entered();
         let executor = RunExecutor { run: &context, revisions: &revisions, answer: &*answer, journal: &context.journal };
         let (mut seen, mut jobs) = (0, jobs);
         let mut idle = Instant::now();
@@ -335,7 +386,7 @@ impl Working<'_> {
             return self.give_back(job);
         }
         let project = executor.revisions.project();
-        let show = |_: &Event| {};
+        let show = |event: &Event| self.observers.event(event);
         let walker = Walker { until: job.phase, ..executor.walker(&project.plan, needs, RunBatch::FIRST, &show) };
         let place = CaseSchedule { wave: 1, turn: 1, phase: Some(0) };
         let case = ActiveCase { place, work: Mutex::new(CaseWork::read(&job.case, 1)) };
@@ -345,8 +396,12 @@ impl Working<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return self.give_back(job);
         }
+        self.end(job, walked.err().map(|error| error.to_string()))
+    }
+
+    /// Ends a job: it is finished, or failed for a reason.
+    fn end(&self, job: &TakenJob, failure: Option<String>) -> Result<(), SessionError> {
         held(&self.held).retain(|(other, _)| other != job);
-        let failure = walked.err().map(|error| error.to_string());
         let ours = self.store.end_job(&self.spec.name, job, failure.as_deref())?;
         let end = match failure {
             _ if !ours => JobEnd::Lost,

@@ -71,7 +71,7 @@ use asterisk_adapters::agent::{Approve, StepQueue};
 pub use asterisk_store::JobFigures;
 pub use case_name::case_named;
 pub use clean::CleanResult;
-pub use distribution::{JobEnd, WorkerListener, WorkerSpec, WorkerSummary};
+pub use distribution::{JobEnd, WorkerHeartbeat, WorkerListener, WorkerSpec, WorkerSummary};
 pub use doctor::{CheckResult, CheckState};
 pub use dream::{DreamResult, DreamWording};
 pub use error::SessionError;

@@ -19,7 +19,7 @@ use asterisk_diag::{CodeArea, Source};
 use asterisk_files::FileIdentity;
 use asterisk_project::{AnswererNames, CurrentProject, LinkSettings, Project, ProjectManifest};
 use asterisk_script::probe::Probes;
-use asterisk_store::{Durability, RunJournal, Store, StoreError};
+use asterisk_store::{Durability, RunFindings, RunJournal, Store, StoreError};
 use asterisk_walk::{Commit, Event, EventBody, Journal as _, TextChange, WalkStatus};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -143,7 +143,8 @@ impl Session {
             let journal = store.journal(&run)?;
             let texts = RunTexts { current, seen, number: revision, manifest, project: Arc::clone(&project) };
             RunRevisions::new(self, texts, &journal, watch).migrate(project)?;
-            store.finish_run(&run, record.status, record.ended_at.unwrap_or_else(|| self.setup.clock.now()))?;
+            let ended_at = record.ended_at.unwrap_or_else(|| self.setup.clock.now());
+            journal.conclude(record.status, ended_at, RunFindings::default())?;
             result.notes = self.write_files(store, &result, files, &HashSet::new())?;
         } else {
             watch.over();

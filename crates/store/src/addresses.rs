@@ -26,25 +26,25 @@ pub(super) fn prefetch<'t>(
     }
     let mut unknown = BTreeSet::new();
     for hash in contents.chain(texts.flat_map(addresses)) {
-        if cache::row(conn, &hash)? == AddressPlace::Unknown {
+        if cache::row(conn, &hash) == AddressPlace::Unknown {
             unknown.insert(hash);
         }
     }
     let asked: Vec<[&[u8]; 2]> = unknown.iter().map(|hash| [hash.bytes().as_slice(), &hash.bytes()[..4]]).collect();
-    let found = conn.prepare_cached(FIND)?.query_each(asked)?;
-    unknown.iter().zip(found).for_each(|(hash, row)| cache::note_row(conn, hash, row));
+    let found = conn.prepare_cached(FIND)?.query_each(asked, |row| row.get(0))?;
+    unknown.iter().zip(found).for_each(|(hash, rows)| cache::note_row(conn, hash, rows.first().copied()));
     Ok(())
 }
 
 /// The quoted addresses of a text.
 fn addresses(text: &str) -> impl Iterator<Item = Hash> {
     let bytes = text.as_bytes();
-    (1..bytes.len()).filter(|at| bytes[at - 1] == b'"').filter_map(|at| address(&bytes[at..]))
+    memchr::memchr_iter(b'"', bytes).filter_map(|at| address(&bytes[at + 1..]))
 }
 
 /// The row of the content at an address, if it is stored.
 pub(super) fn row_of(conn: &Connection, hash: &Hash) -> crate::sql::Result<Option<i64>> {
-    match cache::row(conn, hash)? {
+    match cache::row(conn, hash) {
         AddressPlace::At(row) => return Ok(Some(row)),
         AddressPlace::Absent => return Ok(None),
         AddressPlace::Unknown => {}
@@ -60,7 +60,7 @@ pub(super) fn with_rows(conn: &Connection, text: &str) -> Result<Vec<u8>, StoreE
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let (mut at, mut copied) = (0, 0);
-    while let Some(quote) = bytes[at..].iter().position(|byte| *byte == b'"').map(|found| at + found) {
+    while let Some(quote) = memchr::memchr(b'"', &bytes[at..]).map(|found| at + found) {
         at = quote + 1;
         let Some(hash) = address(&bytes[at..]) else { continue };
         let Some(row) = row_of(conn, &hash)?.and_then(|row| u64::try_from(row).ok()) else { continue };
@@ -76,19 +76,25 @@ pub(super) fn with_rows(conn: &Connection, text: &str) -> Result<Vec<u8>, StoreE
 
 /// The text with its addresses put back; `None` if a content that it refers to is not stored.
 pub(super) fn with_addresses(conn: &Connection, bytes: Vec<u8>) -> Option<Vec<u8>> {
-    if !bytes.contains(&MARK) {
+    // The text in front of each row, the row, and what follows the last.
+    let (mut parts, mut rest) = (Vec::new(), bytes.as_slice());
+    while let Some(mark) = memchr::memchr(MARK, rest) {
+        let (row, behind) = number(&rest[mark + 1..])?;
+        parts.push((&rest[..mark], i64::try_from(row).ok()?));
+        rest = behind;
+    }
+    if parts.is_empty() {
         return Some(bytes);
     }
-    let mut find = conn.prepare_cached("SELECT hash FROM blobs WHERE id = ?1").ok()?;
-    let mut out = Vec::with_capacity(bytes.len() * 2);
-    let mut rest = bytes.as_slice();
-    while let Some(mark) = rest.iter().position(|byte| *byte == MARK) {
-        out.extend_from_slice(&rest[..mark]);
-        let (row, behind) = number(&rest[mark + 1..])?;
-        let row = i64::try_from(row).ok()?;
-        let hash = cache::hash(conn, row, || find.query_row([row], |row| row.get(0).map(Hash::from_bytes)).ok())?;
+    let hashes = cache::hashes(conn, parts.iter().map(|(_, row)| *row), |rows| {
+        let mut find = conn.prepare_cached("SELECT hash FROM blobs WHERE id = ?1").ok()?;
+        let found = find.query_each(rows.iter().map(|row| [*row]).collect(), |row| row.get(0).map(Hash::from_bytes)).ok()?;
+        found.into_iter().map(|found| found.first().copied()).collect()
+    })?;
+    let mut out = Vec::with_capacity(bytes.len() + parts.len() * DIGITS);
+    for ((before, _), hash) in parts.iter().zip(hashes) {
+        out.extend_from_slice(before);
         out.extend_from_slice(format!("\"{hash}\"").as_bytes());
-        rest = behind;
     }
     out.extend_from_slice(rest);
     Some(out)

@@ -1,30 +1,35 @@
-//! The cache of a connection to a server, which saves round trips: addresses by their rows within a transaction, and for a writer also rows by
-//! addresses and the end of the journal. Each transaction of a writer begins by checking what others have written; no two write at once.
+//! The cache of a connection to a server, which saves round trips: addresses, rows and texts of contents, and for a writer the end of the
+//! journal. Contents never change, but `clean` removes them, and rows may be given again. It states that as an event of no run, in the same
+//! transaction; each transaction begins by asking for the last such event.
 
 use super::dictionary::Dictionary;
 use super::sql::{self, Connection};
 use asterisk_base::model::Hash;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-/// Capacity; a full cache is cleared.
+/// Capacity of each table; a full one is cleared.
 const MAX_ROWS: usize = 20_000;
+/// Capacity for texts, in bytes, and the longest one that is kept.
+const MAX_TEXTS: usize = 4 << 20;
+const LONGEST_TEXT: usize = 64 << 10;
 
 /// The cache of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct ServerCache {
-    /// How the store stands; `None` until the transaction asks.
-    now: Option<Standing>,
-    /// The last event when it was asked last.
-    seen: i64,
-    /// The rows of addresses.
-    rows: HashMap<Hash, i64>,
-    /// Addresses at which nothing is stored, in this transaction.
-    absent: HashSet<Hash>,
+    /// Number of the last event of no run when the transaction began; `None` if what is cached may not hold in the next one.
+    last_statement: Option<i64>,
     /// Whether the transaction is that of a writer.
     writes: bool,
-    /// Addresses by their rows, and dictionaries by theirs, in this transaction. Rows of contents that were removed are given again.
+    /// How the store stands; `None` until the writer's transaction asks.
+    now: Option<Standing>,
+    /// Addresses at which nothing is stored, in a writer's transaction.
+    absent: HashSet<Hash>,
+    rows: HashMap<Hash, i64>,
     hashes: HashMap<i64, Hash>,
     dictionaries: HashMap<u64, Dictionary>,
+    texts: HashMap<Hash, Arc<str>>,
+    text_bytes: usize,
 }
 
 /// How the store stands within a transaction of its writer.
@@ -55,135 +60,150 @@ pub(super) enum AddressPlace {
 impl ServerCache {
     /// Forgets everything: it may have been undone.
     pub(crate) fn forget(&mut self) {
-        *self = Self::default();
+        let writes = self.writes;
+        *self = Self { writes, ..Self::default() };
     }
 
-    /// Begins a transaction, of a writer or a reader.
-    pub(crate) fn begin(&mut self, writes: bool) {
-        self.now = None;
-        self.writes = writes;
+    /// Begins a transaction, `last_statement` being the number of the last event of no run.
+    pub(crate) fn begin(&mut self, writes: bool, last_statement: Option<i64>) {
+        if last_statement.is_none() || last_statement != self.last_statement {
+            self.forget();
+        }
+        (self.writes, self.last_statement, self.now) = (writes, last_statement, None);
         self.absent.clear();
-        self.hashes.clear();
-        self.dictionaries.clear();
     }
 }
 
-/// How the store stands; `None` where that is not remembered, since asking costs little.
+/// How the store stands; `None` where that is not cached, since asking costs little.
 pub(super) fn standing(conn: &Connection) -> sql::Result<Option<Standing>> {
-    let Some(remembered) = conn.cache() else { return Ok(None) };
-    if !remembered.borrow().writes {
+    let Some(cache) = conn.cache() else { return Ok(None) };
+    if !cache.borrow().writes {
         return Ok(None);
     }
-    if let Some(now) = remembered.borrow().now {
+    if let Some(now) = cache.borrow().now {
         return Ok(Some(now));
     }
-    let upto = if remembered.borrow().rows.is_empty() { i64::MAX } else { remembered.borrow().seen };
     let mut ask = conn.prepare_cached(
         "SELECT coalesce((SELECT max(seq) FROM events), 0), coalesce((SELECT min(seq) FROM events), 0), \
-         coalesce((SELECT max(id) FROM blobs), 0), EXISTS (SELECT 1 FROM events WHERE seq > ?1 AND run = 0), d.id, d.hash, d.seq \
+         coalesce((SELECT max(id) FROM blobs), 0), d.id, d.hash, d.seq \
          FROM (SELECT 1) one LEFT JOIN (SELECT id, hash, seq FROM dictionaries ORDER BY id DESC LIMIT 1) d ON 1 = 1",
     )?;
-    let (now, stated) = ask.query_row([upto], |row| {
-        let dictionary = match row.get::<_, Option<i64>>(4)? {
-            Some(id) => Some((Dictionary::new(id, Hash::from_bytes(row.get(5)?)), row.get(6)?)),
+    let now = ask.query_row([], |row| {
+        let dictionary = match row.get::<_, Option<i64>>(3)? {
+            Some(id) => Some((Dictionary::new(id, Hash::from_bytes(row.get(4)?)), row.get(5)?)),
             None => None,
         };
-        let (last_event, first_event, last_blob) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok((Standing { last_event, first_event, dictionary, last_blob }, row.get::<_, bool>(3)?))
+        Ok(Standing { last_event: row.get(0)?, first_event: row.get(1)?, last_blob: row.get(2)?, dictionary })
     })?;
-    let mut remembered = remembered.borrow_mut();
-    if stated {
-        // Contents may have been removed.
-        remembered.rows.clear();
-    }
-    (remembered.now, remembered.seen) = (Some(now), now.last_event);
+    cache.borrow_mut().now = Some(now);
     Ok(Some(now))
 }
 
 /// Notes that events were written, from a number to another. Those of no run may be followed by the removal of contents.
 pub(super) fn note_events(conn: &Connection, (first, last): (i64, i64), of_no_run: bool) {
-    let Some(remembered) = conn.cache() else { return };
-    let ServerCache { now, seen, rows, .. } = &mut *remembered.borrow_mut();
+    let Some(cache) = conn.cache() else { return };
+    let ServerCache { now, last_statement, rows, texts, .. } = &mut *cache.borrow_mut();
     if let Some(now) = now {
         now.last_event = last;
         now.first_event = if now.first_event == 0 { first } else { now.first_event };
-        *seen = last;
     }
     if of_no_run {
+        *last_statement = None;
         rows.clear();
+        texts.clear();
     }
 }
 
 /// Notes that a dictionary was made.
 pub(super) fn note_dictionary(conn: &Connection) {
-    if let Some(remembered) = conn.cache() {
-        remembered.borrow_mut().now = None;
+    if let Some(cache) = conn.cache() {
+        cache.borrow_mut().now = None;
     }
 }
 
-/// The row of an address, as far as it is remembered.
-pub(super) fn row(conn: &Connection, hash: &Hash) -> sql::Result<AddressPlace> {
-    // Whether it still holds.
-    let (Some(_), Some(remembered)) = (standing(conn)?, conn.cache()) else { return Ok(AddressPlace::Unknown) };
-    let remembered = remembered.borrow();
-    Ok(match remembered.rows.get(hash) {
+/// The row of an address, as far as it is cached.
+pub(super) fn row(conn: &Connection, hash: &Hash) -> AddressPlace {
+    let Some(cache) = conn.cache() else { return AddressPlace::Unknown };
+    let cache = cache.borrow();
+    match cache.rows.get(hash) {
         Some(row) => AddressPlace::At(*row),
-        None if remembered.absent.contains(hash) => AddressPlace::Absent,
+        None if cache.absent.contains(hash) => AddressPlace::Absent,
         None => AddressPlace::Unknown,
-    })
+    }
 }
 
 /// Notes the row of an address.
 pub(super) fn note_row(conn: &Connection, hash: &Hash, row: Option<i64>) {
-    if let Some(remembered) = conn.cache().filter(|remembered| remembered.borrow().writes) {
-        let ServerCache { rows, absent, .. } = &mut *remembered.borrow_mut();
-        if rows.len() >= MAX_ROWS {
-            rows.clear();
-        }
-        match row {
-            Some(row) => drop(rows.insert(*hash, row)),
-            None => drop(absent.insert(*hash)),
-        }
+    let Some(cache) = conn.cache() else { return };
+    let cache = &mut *cache.borrow_mut();
+    match row {
+        Some(row) => insert(&mut cache.rows, *hash, row),
+        None => drop(cache.writes && cache.absent.insert(*hash)),
     }
+}
+
+/// The text of a content, if it is cached.
+pub(super) fn text(conn: &Connection, hash: &Hash) -> Option<Arc<str>> {
+    conn.cache()?.borrow().texts.get(hash).cloned()
+}
+
+/// Notes the text of a content, which was compared with its address.
+pub(super) fn note_text(conn: &Connection, hash: &Hash, text: &str) {
+    let Some(cache) = conn.cache().filter(|_| text.len() <= LONGEST_TEXT) else { return };
+    let ServerCache { texts, text_bytes, .. } = &mut *cache.borrow_mut();
+    if *text_bytes + text.len() > MAX_TEXTS {
+        texts.clear();
+        *text_bytes = 0;
+    }
+    *text_bytes += text.len();
+    insert(texts, *hash, text.into());
+}
+
+fn insert<K: Eq + std::hash::Hash, V>(table: &mut HashMap<K, V>, key: K, value: V) {
+    if table.len() >= MAX_ROWS {
+        table.clear();
+    }
+    table.insert(key, value);
 }
 
 /// The row that a new content gets: the one after the last, as a file would give it. `None` where the store gives it.
 pub(super) fn next_blob(conn: &Connection) -> sql::Result<Option<i64>> {
     standing(conn)?;
-    Ok(conn.cache().and_then(|remembered| {
-        let mut remembered = remembered.borrow_mut();
-        let now = remembered.now.as_mut()?;
+    Ok(conn.cache().and_then(|cache| {
+        let mut cache = cache.borrow_mut();
+        let now = cache.now.as_mut()?;
         now.last_blob += 1;
         Some(now.last_blob)
     }))
 }
 
-/// The address of a row, or what `ask` says.
-pub(super) fn hash(conn: &Connection, row: i64, ask: impl FnOnce() -> Option<Hash>) -> Option<Hash> {
-    kept(conn, row, |remembered| &mut remembered.hashes, ask)
+/// The addresses of rows; `ask` is given those that are not cached. `None` if one is missing.
+pub(super) fn hashes(
+    conn: &Connection,
+    rows: impl Iterator<Item = i64> + Clone,
+    ask: impl FnOnce(&[i64]) -> Option<Vec<Hash>>,
+) -> Option<Vec<Hash>> {
+    let Some(cache) = conn.cache() else { return ask(&rows.collect::<Vec<_>>()) };
+    let mut found: Vec<Option<Hash>> = rows.clone().map(|row| cache.borrow().hashes.get(&row).copied()).collect();
+    let missing: Vec<i64> = rows.zip(&found).filter(|(_, hash)| hash.is_none()).map(|(row, _)| row).collect();
+    if !missing.is_empty() {
+        let asked = ask(&missing)?;
+        for (row, hash) in missing.iter().zip(&asked) {
+            insert(&mut cache.borrow_mut().hashes, *row, *hash);
+        }
+        let mut asked = asked.into_iter();
+        found.iter_mut().filter(|hash| hash.is_none()).for_each(|hash| *hash = asked.next());
+    }
+    found.into_iter().collect()
 }
 
 /// The dictionary of a row, or what `ask` says.
 pub(super) fn dictionary(conn: &Connection, row: u64, ask: impl FnOnce() -> Option<Dictionary>) -> Option<Dictionary> {
-    kept(conn, row, |remembered| &mut remembered.dictionaries, ask)
-}
-
-fn kept<K: Copy + Eq + std::hash::Hash, V: Copy>(
-    conn: &Connection,
-    key: K,
-    of: impl Fn(&mut ServerCache) -> &mut HashMap<K, V>,
-    ask: impl FnOnce() -> Option<V>,
-) -> Option<V> {
-    let Some(remembered) = conn.cache() else { return ask() };
-    if let Some(known) = of(&mut remembered.borrow_mut()).get(&key) {
+    let Some(cache) = conn.cache() else { return ask() };
+    if let Some(known) = cache.borrow().dictionaries.get(&row) {
         return Some(*known);
     }
     let found = ask()?;
-    let mut remembered = remembered.borrow_mut();
-    let all = of(&mut remembered);
-    if all.len() >= MAX_ROWS {
-        all.clear();
-    }
-    all.insert(key, found);
+    insert(&mut cache.borrow_mut().dictionaries, row, found);
     Some(found)
 }

@@ -3,6 +3,7 @@
 
 use super::addresses::row_of;
 use super::bad_content::{BadContent, Fault, Owner};
+use super::cache;
 use super::error::StoreError;
 use super::packing::Unreadable;
 use super::recorded::{recorded, recorded_text};
@@ -22,12 +23,18 @@ const MAX_PARENTS: usize = 16;
 
 /// Passes the content at an address to `look`, if it is stored.
 pub(super) fn content<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str) -> T) -> Result<Option<T>, StoreError> {
+    if let Some(text) = cache::text(conn, hash) {
+        return Ok(Some(look(&text)));
+    }
     let Some(row) = row_of(conn, hash)? else { return Ok(None) };
     let mut find = conn.prepare_cached("SELECT text FROM blobs WHERE id = ?1")?;
     let mut rows = find.query([row])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     match verified(conn, row.get_ref(0)?, hash, &mut Vec::new()) {
-        Ok(text) => Ok(Some(look(text))),
+        Ok(text) => {
+            cache::note_text(conn, hash, text);
+            Ok(Some(look(text)))
+        }
         Err(Unreadable::Changed) => Err(bad_content(conn, hash, Fault::Changed)),
         Err(newer @ Unreadable::Newer(_)) => Err(newer.into()),
     }

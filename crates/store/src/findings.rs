@@ -31,7 +31,7 @@ impl Store {
 }
 
 /// Findings of cases of a run, made with a revision of its texts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RunFindings<'a> {
     /// The number of the revision.
     pub revision: u64,
@@ -49,7 +49,7 @@ impl RunFindings<'_> {
              ON CONFLICT (rc) DO UPDATE SET seq = excluded.seq, revision = excluded.revision, body = excluded.body",
         )?;
         for (case, finding) in self.findings {
-            keep.execute(params![run, case, number(self.revision), StoredText::new(finding.to_string())])?;
+            keep.send(params![run, case, number(self.revision), StoredText::new(finding.to_string())])?;
         }
         Ok(())
     }
@@ -79,7 +79,7 @@ mod tests {
         let journal = fixture.begin("r", &launch(2));
         let (store, found) = (&fixture.store, json!({ "found": "x".repeat(1000) }));
         let keep = |revision, findings: &[(&str, &Value)]| {
-            store.conclude_run("r", RunStatus::Paused, at(1), RunFindings { revision, findings }).unwrap();
+            journal.conclude(RunStatus::Paused, at(1), RunFindings { revision, findings }).unwrap();
         };
         keep(1, &[("c1", &found), ("c2", &json!(2)), ("nobody", &found)]);
         let both = BTreeMap::from([("c1".to_owned(), found.clone()), ("c2".to_owned(), json!(2))]);

@@ -98,6 +98,8 @@ impl StoreFixture {
     /// Changes rows behind the store's back.
     pub(super) fn change(&self, sql: &str, params: &[&dyn rusqlite::ToSql]) {
         self.store.writer().unwrap().exclusively(|conn| Ok(conn.execute(sql, params)?)).unwrap();
+        // What they cached is not what is stored now.
+        self.store.close_readers();
     }
 
     /// The value of a query.

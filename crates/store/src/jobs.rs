@@ -38,7 +38,7 @@ pub struct TakenJob {
 }
 
 /// How the jobs of a run stand.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct JobFigures {
     /// Not given to a worker yet.
     pub waiting: u64,
@@ -138,7 +138,7 @@ impl Store {
                  error = '' WHERE jobs.state <> 'walking' OR jobs.phase <> excluded.phase",
             )?;
             for case in cases {
-                insert.execute(params![run, case, phase, barrier])?;
+                insert.send(params![run, case, phase, barrier])?;
             }
             Ok(())
         })
@@ -146,24 +146,13 @@ impl Store {
 
     /// How the jobs of a run stand.
     pub fn job_figures(&self, run: &str) -> Result<JobFigures, StoreError> {
-        self.read(|conn| {
-            let mut rows = conn.prepare_cached(
-                "SELECT state, count(*) FROM jobs WHERE run = (SELECT id FROM runs WHERE name = ?1) GROUP BY state",
-            )?;
-            let rows = rows.query_map([run], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
-            let mut figures = JobFigures::default();
-            for row in rows {
-                let (state, count) = row?;
-                let count = count.unsigned_abs();
-                match state.as_str() {
-                    "waiting" => figures.waiting = count,
-                    "walking" => figures.walking = count,
-                    "done" => figures.done = count,
-                    _ => figures.dead = count,
-                }
-            }
-            Ok(figures)
-        })
+        let sql = "SELECT state, count(*) FROM jobs WHERE run = (SELECT id FROM runs WHERE name = ?1) GROUP BY state";
+        self.read(|conn| figures(conn, sql, params![run]))
+    }
+
+    /// How the jobs of all runs stand.
+    pub fn queue_figures(&self) -> Result<JobFigures, StoreError> {
+        self.read(|conn| figures(conn, "SELECT state, count(*) FROM jobs GROUP BY state", &[]))
     }
 
     /// Takes back the jobs of a run: what workers commit for them from now on is refused.
@@ -216,7 +205,7 @@ impl Store {
                 let mut take = conn.prepare_cached(
                     "UPDATE jobs SET state = 'walking', worker = ?2, fence = ?3, failures = ?4, until = ?5 WHERE rc = ?1",
                 )?;
-                take.execute(params![job.rc, worker, job.fence, failures, until])?;
+                take.send(params![job.rc, worker, job.fence, failures, until])?;
                 taken.push(job);
             }
             Ok(taken)
@@ -274,7 +263,7 @@ impl Store {
             let mut prolong =
                 conn.prepare_cached("UPDATE jobs SET until = ?3 WHERE rc = ?1 AND fence = ?2 AND state = 'walking'")?;
             for job in jobs {
-                prolong.execute([job.rc, job.fence, now + lease_ms()])?;
+                prolong.send([job.rc, job.fence, now + lease_ms()])?;
             }
             conn.execute("DELETE FROM workers WHERE seen_at < ?1", [now - FORGOTTEN_MS])?;
             let state: String = conn.query_row("SELECT state FROM workers WHERE name = ?1", [worker], |row| row.get(0))?;
@@ -350,6 +339,24 @@ impl Store {
             })
         })
     }
+}
+
+/// The figures of a query of states and counts.
+fn figures(conn: &Connection, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<JobFigures, StoreError> {
+    let mut rows = conn.prepare_cached(sql)?;
+    let rows = rows.query_map(params, |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
+    let mut figures = JobFigures::default();
+    for row in rows {
+        let (state, count) = row?;
+        let count = count.unsigned_abs();
+        match state.as_str() {
+            "waiting" => figures.waiting = count,
+            "walking" => figures.walking = count,
+            "done" => figures.done = count,
+            _ => figures.dead = count,
+        }
+    }
+    Ok(figures)
 }
 
 /// Takes back the jobs of a run, by its row.

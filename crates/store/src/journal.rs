@@ -1,12 +1,14 @@
 //! The journal of one run, to which its walks commit their steps.
 
 use super::error::StoreError;
+use super::findings::RunFindings;
 use super::jobs::{TakenJob, withdraw};
 use super::lease::Lease;
 use super::open::Store;
-use super::runs::run_row;
+use super::runs::{RunStatus, run_row};
 use super::step::{CaseIds, Claim, StoredCommit};
-use crate::sql::Connection;
+use crate::sql::{Connection, params};
+use asterisk_base::clock::Timestamp;
 use asterisk_walk::{Commit, Journal, JournalError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -64,6 +66,19 @@ impl RunJournal {
                 Claim::Job { rc, fence: lock(held).get(&rc).copied().unwrap_or_default() }
             }
         }
+    }
+
+    /// Ends or pauses the run, and keeps what its summary script made of its cases. Fails if another process has taken it over.
+    pub fn conclude(&self, status: RunStatus, at: Timestamp, findings: RunFindings<'_>) -> Result<(), StoreError> {
+        let JournalInner { store, run, .. } = &*self.0;
+        store.writer()?.exclusively(|conn| {
+            self.claim(None).expect(conn, *run)?;
+            findings.keep(conn, *run)?;
+            withdraw(conn, *run)?;
+            let mut update = conn.prepare_cached("UPDATE runs SET status = ?2, ended_at = ?3 WHERE id = ?1")?;
+            update.send(params![*run, status.name(), at.millis()])?;
+            Ok(())
+        })
     }
 
     /// Id of the run.

@@ -166,7 +166,17 @@ fn triage_of(row: &Row<'_>) -> crate::sql::Result<Triage> {
     })
 }
 
+/// What was said of a root cause, as far as a reader sees it.
+#[derive(Debug, Default)]
+pub(super) struct RcaHistory {
+    /// In the order in which it was said.
+    statements: Vec<RcaStatement>,
+    /// The status that a person set outside of runs last.
+    status_change: Option<RcaStatusChange>,
+}
+
 /// One statement about a root cause.
+#[derive(Debug)]
 struct RcaStatement {
     run: i64,
     case: i64,
@@ -176,7 +186,7 @@ struct RcaStatement {
     part: StatementParts,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct StatementParts {
     title: Option<String>,
     message: Option<String>,
@@ -203,50 +213,63 @@ impl FactScope {
     /// All facts.
     pub(super) const ALL: Self = Self::until(i64::MAX);
 
+    /// Whether a fact is visible that a case wrote with a stamp.
+    fn sees(self, stamp: i64, case: i64) -> bool {
+        stamp <= self.start || (stamp <= self.upto && (self.first..self.before).contains(&case))
+    }
+
     /// All facts up to a stamp, and no others.
     pub(super) const fn until(start: i64) -> Self {
         Self { start, upto: start, first: 0, before: 0 }
     }
 }
 
-/// A root cause as described by the visible facts. For each field the last statement counts: that of the latest run; within a run the
-/// owner's statements come first and others follow in the order of the cases, independent of arrival; a case's statements stay in their
-/// order. A person's statement outranks all others, and a status set outside of runs outranks any other status.
+/// A root cause as described by the visible facts.
 pub(super) fn rca_as_of(conn: &Connection, id: i64, scope: FactScope) -> Result<Rca, StoreError> {
-    let mut rows = conn.prepare_cached(
-        "SELECT r.*, run, r.rc = rcas.rc AS by_owner FROM rca_revisions r JOIN run_cases ON run_cases.id = r.rc \
-         JOIN rcas ON rcas.id = r.rca WHERE rca = ?1 \
-         AND (r.stamp <= ?2 OR (r.stamp <= ?3 AND r.rc >= ?4 AND r.rc < ?5)) ORDER BY r.id",
-    )?;
-    let mut statements: Vec<RcaStatement> = rows
-        .query_map([id, scope.start, scope.upto, scope.first, scope.before], RcaStatement::of_row)?
-        .collect::<Result<_, _>>()?;
-    let mut spoke_last = HashMap::new();
-    for statement in &statements {
-        spoke_last.insert(statement.run, statement.stamp);
+    Ok(RcaHistory::read(conn, id, scope)?.as_of(id, scope))
+}
+
+impl RcaHistory {
+    /// What the facts of a scope say.
+    pub(super) fn read(conn: &Connection, id: i64, scope: FactScope) -> Result<Self, StoreError> {
+        let mut rows = conn.prepare_cached(
+            "SELECT r.*, run, r.rc = rcas.rc AS by_owner FROM rca_revisions r JOIN run_cases ON run_cases.id = r.rc \
+             JOIN rcas ON rcas.id = r.rca WHERE rca = ?1 \
+             AND (r.stamp <= ?2 OR (r.stamp <= ?3 AND r.rc >= ?4 AND r.rc < ?5)) ORDER BY r.id",
+        )?;
+        let inputs = [id, scope.start, scope.upto, scope.first, scope.before];
+        let statements = rows.query_map(inputs, RcaStatement::of_row)?.collect::<Result<_, _>>()?;
+        Ok(Self { statements, status_change: status_changes(conn, id, scope.start)?.pop() })
     }
-    statements
-        .sort_by_key(|statement| (statement.human, spoke_last.get(&statement.run).copied(), !statement.by_owner, statement.case));
-    let mut now = StatementParts::default();
-    for RcaStatement { part, .. } in statements {
-        now.title = part.title.or(now.title);
-        now.message = part.message.or(now.message);
-        now.defect_type = part.defect_type.or(now.defect_type);
-        now.component = part.component.or(now.component);
-        now.convergence = part.convergence.or(now.convergence);
-        now.status = part.status.or(now.status);
+
+    /// The root cause for a scope that is a part of the one that was read. For each field the last statement counts: that of the latest run;
+    /// within a run the owner's statements come first and others follow in the order of the cases, independent of arrival; a case's
+    /// statements stay in their order. A person's statement outranks all others, and a status set outside of runs outranks any other status.
+    pub(super) fn as_of(&self, id: i64, scope: FactScope) -> Rca {
+        let mut statements: Vec<_> = self.statements.iter().filter(|it| scope.sees(it.stamp, it.case)).collect();
+        let mut spoke_last = HashMap::new();
+        for statement in &statements {
+            spoke_last.insert(statement.run, statement.stamp);
+        }
+        statements.sort_by_key(|statement| {
+            (statement.human, spoke_last.get(&statement.run).copied(), !statement.by_owner, statement.case)
+        });
+        let last = |field: fn(&StatementParts) -> Option<&String>| {
+            statements.iter().rev().find_map(|statement| field(&statement.part)).cloned().unwrap_or_default()
+        };
+        let convergence = statements.iter().rev().find_map(|statement| statement.part.convergence);
+        let status_change = self.status_change.clone();
+        Rca {
+            id,
+            title: last(|part| part.title.as_ref()),
+            message: last(|part| part.message.as_ref()),
+            defect_type: last(|part| part.defect_type.as_ref()),
+            component: last(|part| part.component.as_ref()),
+            convergence: convergence.unwrap_or_default(),
+            status: status_change.as_ref().map_or_else(|| last(|part| part.status.as_ref()), |change| change.status.clone()),
+            status_change,
+        }
     }
-    let status_change = status_changes(conn, id, scope.start)?.pop();
-    Ok(Rca {
-        id,
-        title: now.title.unwrap_or_default(),
-        message: now.message.unwrap_or_default(),
-        defect_type: now.defect_type.unwrap_or_default(),
-        component: now.component.unwrap_or_default(),
-        convergence: now.convergence.unwrap_or_default(),
-        status: status_change.as_ref().map_or(now.status.unwrap_or_default(), |status_change| status_change.status.clone()),
-        status_change,
-    })
 }
 
 /// Statuses of a root cause set by people up to a stamp, in order.

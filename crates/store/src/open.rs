@@ -191,6 +191,14 @@ impl Store {
         }
     }
 
+    /// Closes the connections of readers.
+    #[cfg(test)]
+    pub(super) fn close_readers(&self) {
+        if let Some(readers) = &self.0.readers {
+            readers.close();
+        }
+    }
+
     /// The writer; an error if the store was opened read-only.
     pub(super) fn writer(&self) -> Result<&CommitWriter, StoreError> {
         self.0.writer.as_ref().ok_or(StoreError::ReadOnly)

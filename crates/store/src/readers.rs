@@ -44,6 +44,12 @@ impl Readers {
         result
     }
 
+    /// Closes the idle connections.
+    #[cfg(test)]
+    pub(super) fn close(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn open(&self) -> Result<Connection, StoreError> {
         match &self.location {
             StoreLocation::File(path) => open_reader(path, self.busy_timeout),

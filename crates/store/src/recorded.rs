@@ -104,13 +104,13 @@ pub(super) fn renew_dictionary(conn: &Connection, seq: i64) -> Result<(), StoreE
     }
     let mut beginnings = HashSet::new();
     let new = |text: &[u8]| beginnings.insert(text[..text.len().min(BEGINNING)].to_vec());
-    let mut texts = chosen(conn, "SELECT body FROM events ORDER BY seq DESC", (EVERY, EVENT_BYTES), new)?;
+    let mut texts = chosen(conn, "SELECT body FROM events ORDER BY seq DESC LIMIT ?1", (EVERY, EVENT_BYTES), new)?;
     let mut contents = 0;
     let every_second = |_: &[u8]| {
         contents += 1;
         contents % 2 == 1
     };
-    texts.extend(chosen(conn, "SELECT text FROM blobs ORDER BY id DESC", (CONTENT_ROWS, CONTENT_BYTES), every_second)?);
+    texts.extend(chosen(conn, "SELECT text FROM blobs ORDER BY id DESC LIMIT ?1", (CONTENT_ROWS, CONTENT_BYTES), every_second)?);
     // What stands at the end is the cheapest to refer to.
     texts.reverse();
     Ok(Dictionary::insert(conn, seq, &texts.concat())?)
@@ -125,10 +125,9 @@ fn chosen(
     mut choose: impl FnMut(&[u8]) -> bool,
 ) -> Result<Vec<Vec<u8>>, StoreError> {
     let mut rows = conn.prepare_cached(sql)?;
-    let mut rows = rows.query([])?;
-    let (mut found, mut left, mut seen) = (Vec::new(), bytes, 0);
-    while let Some(row) = rows.next()?.filter(|_| seen < most) {
-        seen += 1;
+    let mut rows = rows.query([most])?;
+    let (mut found, mut left) = (Vec::new(), bytes);
+    while let Some(row) = rows.next()? {
         let text = match row.get_ref(0)? {
             ValueRef::Blob([FORM, packed @ ..]) => short_form(conn, packed),
             other => recorded_text(conn, other).map(String::into_bytes),

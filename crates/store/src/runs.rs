@@ -111,23 +111,9 @@ pub(super) struct StoredLaunch {
 }
 
 impl Store {
-    /// Ends a run with `done`, or `error` if it or any case failed.
+    /// Ends a run that no process executes.
     pub fn finish_run(&self, run: &str, status: RunStatus, at: Timestamp) -> Result<(), StoreError> {
-        self.conclude_run(run, status, at, RunFindings { revision: 0, findings: &[] })
-    }
-
-    /// Ends or pauses a run, and keeps what its summary script made of its cases.
-    pub fn conclude_run(&self, run: &str, status: RunStatus, at: Timestamp, findings: RunFindings<'_>) -> Result<(), StoreError> {
-        self.writer()?.exclusively(|conn| {
-            let row = run_row(conn, run)?;
-            findings.keep(conn, row)?;
-            conn.prepare_cached("UPDATE runs SET status = ?2, ended_at = ?3 WHERE id = ?1")?.execute(params![
-                row,
-                status.name(),
-                at.millis()
-            ])?;
-            Ok(())
-        })
+        self.journal(run)?.conclude(status, at, RunFindings::default())
     }
 
     /// All runs, newest first.
@@ -336,8 +322,8 @@ mod tests {
         let expect =
             |first: RunStatus, second: RunStatus| vec![("second".to_owned(), second, 1, 0), ("first".to_owned(), first, 2, 1)];
         assert_eq!(listed().collect::<Vec<_>>(), expect(RunStatus::Running, RunStatus::Running));
-        fixture.store.finish_run("second", RunStatus::Paused, at(2)).unwrap();
-        fixture.store.finish_run("first", RunStatus::Done, at(3)).unwrap();
+        second.conclude(RunStatus::Paused, at(2), RunFindings::default()).unwrap();
+        first.conclude(RunStatus::Done, at(3), RunFindings::default()).unwrap();
         assert_eq!(listed().collect::<Vec<_>>(), expect(RunStatus::Done, RunStatus::Paused));
         assert_eq!(fixture.store.run("first").unwrap().ended_at, Some(at(3)));
         drop((first, second));

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::fixture::{Backend, StoreFixture, launch, step};
+use super::fixture::{Backend, StoreFixture, at, launch, step};
 use super::location::{ServerAddress, StoreLocation};
 use super::server::key;
 use super::sql::{Connection, ServerConnection};
-use super::{Durability, RunStatus, Store, StoreError};
-use asterisk_walk::{Event, Journal, JournalError};
+use super::{Durability, Retention, RunStatus, Store, StoreError};
+use asterisk_walk::{Blob, Commit, Event, Journal, JournalError};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -55,6 +55,30 @@ fn a_writer_and_a_reader_that_were_cut_off_go_on() {
         let reader = |conn: &Connection| Ok(conn.query_row("SELECT pg_backend_pid()", [], |row| row.get(0))?);
         cut(&other, fixture.store.read(reader).unwrap());
     }
+}
+
+#[test]
+fn a_reader_forgets_what_another_process_removed_and_leaves_no_transaction_open() {
+    let Some(fixture) = on_server() else { return };
+    let (other, _) = second_connection(&fixture);
+    let journal = fixture.begin("r", &launch(1));
+    let content = Blob::new("a content of the run".to_owned());
+    journal.commit(Commit { blobs: vec![content.clone()], ..step("c1", 1) }).unwrap();
+    drop(journal);
+    fixture.store.finish_run("r", RunStatus::Done, at(1)).unwrap();
+    for _ in 0..2 {
+        assert_eq!(fixture.store.blob(&content.hash).unwrap().as_deref(), Some("a content of the run"));
+    }
+    let reader = |conn: &Connection| Ok(conn.query_row("SELECT pg_backend_pid()", [], |row| row.get::<_, i64>(0))?);
+    let pid = fixture.store.read(reader).unwrap();
+    let state = || other.simple(&format!("SELECT state FROM pg_stat_activity WHERE pid = {pid}")).unwrap();
+    while state().as_deref() != Some("idle") {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let second = Store::open(fixture.location(), Durability::Batch).unwrap();
+    assert!(second.clean(&Retention::default(), at(9)).unwrap().blobs > 0);
+    assert_eq!(fixture.store.read(reader).unwrap(), pid, "the same connection");
+    assert_eq!(fixture.store.blob(&content.hash).unwrap(), None);
 }
 
 #[test]

@@ -48,6 +48,25 @@ pub(super) enum Claim {
     Job { rc: i64, fence: i64 },
 }
 
+impl Claim {
+    /// Fails if another process has taken over the run or the case.
+    pub(super) fn expect(self, conn: &Connection, run: i64) -> Result<(), StoreError> {
+        let holds = match self {
+            Self::None => true,
+            Self::Run { .. } if conn.file().is_some() => true,
+            Self::Run { holder } => {
+                conn.prepare_cached("SELECT 1 FROM runs WHERE id = ?1 AND holder = ?2")?.exists([run, holder])?
+            }
+            Self::Job { rc, fence } => holds_job(conn, rc, fence)?,
+        };
+        if holds {
+            return Ok(());
+        }
+        let name = conn.query_row("SELECT name FROM runs WHERE id = ?1", [run], |row| row.get(0))?;
+        Err(StoreError::TakenOver(name))
+    }
+}
+
 #[derive(Debug)]
 struct EventRow {
     case: Option<i64>,
@@ -114,26 +133,9 @@ impl StoredCommit {
         self.effect_case
     }
 
-    /// Fails if another process has taken over the run or the case.
-    fn expect_claim(&self, conn: &Connection) -> Result<(), StoreError> {
-        let holds = match self.claim {
-            Claim::None => true,
-            Claim::Run { .. } if conn.file().is_some() => true,
-            Claim::Run { holder } => {
-                conn.prepare_cached("SELECT 1 FROM runs WHERE id = ?1 AND holder = ?2")?.exists([self.run, holder])?
-            }
-            Claim::Job { rc, fence } => holds_job(conn, rc, fence)?,
-        };
-        if holds {
-            return Ok(());
-        }
-        let name = conn.query_row("SELECT name FROM runs WHERE id = ?1", [self.run], |row| row.get(0))?;
-        Err(StoreError::TakenOver(name))
-    }
-
     /// Writes the commit, inside a transaction.
     pub(super) fn store(&self, conn: &Connection) -> Result<(), StoreError> {
-        self.expect_claim(conn)?;
+        self.claim.expect(conn, self.run)?;
         let texts = self.events.iter().map(|event| event.body.as_str()).chain(self.blobs.iter().map(|blob| &*blob.text));
         prefetch(conn, self.blobs.iter().map(|blob| blob.hash), texts)?;
         insert_blobs(conn, &self.blobs)?;

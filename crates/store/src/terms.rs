@@ -5,7 +5,7 @@
 //! of arrival.
 
 use super::error::StoreError;
-use crate::sql::{Connection, params};
+use crate::sql::Connection;
 use asterisk_base::model::words::{NUMBER, hash, hash_of, split_words};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -62,17 +62,16 @@ pub(super) fn index_symptom(
 ) -> Result<(), StoreError> {
     let mut add = conn.prepare_cached(
         "INSERT INTO symptom_terms (term, run, symptom, stamp) SELECT ?1, ?2, ?3, ?4 \
-         WHERE NOT EXISTS (SELECT 1 FROM symptom_terms WHERE term = ?1 AND run = ?2 AND symptom = ?5) ON CONFLICT DO NOTHING",
+         WHERE NOT EXISTS (SELECT 1 FROM symptom_terms WHERE term = ?1 AND run = ?2 AND symptom = ?5) ON CONFLICT DO NOTHING RETURNING term",
     )?;
     let mut close = conn.prepare_cached(
         "INSERT INTO symptom_terms (term, run, symptom, stamp) SELECT ?1, ?2, ?3, ?4 \
          WHERE (SELECT count(*) FROM (SELECT 1 FROM symptom_terms WHERE term = ?1 AND run = ?2 LIMIT ?5) listed) = ?5",
     )?;
     let closed_at = i64::try_from(MAX_SYMPTOMS + 1).unwrap_or(i64::MAX);
-    for term in terms {
-        if add.execute(params![term, run, symptom, stamp, FULL])? > 0 {
-            close.send(params![term, run, FULL, stamp, closed_at])?;
-        }
+    let lists = terms.into_iter().map(|term| [term, run, symptom, stamp, FULL]).collect();
+    for term in add.query_each(lists, |row| row.get::<_, i64>(0))?.into_iter().flatten() {
+        close.send([term, run, FULL, stamp, closed_at])?;
     }
     Ok(())
 }

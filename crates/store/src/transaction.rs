@@ -42,13 +42,16 @@ pub(super) fn read<T>(conn: &Connection, body: impl FnOnce(&Connection) -> Resul
     match conn {
         Connection::File(_) => run(conn, "BEGIN")?,
         #[cfg(feature = "postgres")]
-        Connection::Server(server) => {
-            server.begin_again("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", PATIENCE).map(drop)?;
-        }
+        Connection::Server(server) => server.begin_read(PATIENCE)?,
     }
     let result = body(conn);
+    let ended = match conn {
+        Connection::File(_) => roll_back(conn),
+        #[cfg(feature = "postgres")]
+        Connection::Server(server) => server.end_read().map_err(StoreError::from),
+    };
     // A connection that cannot end its transaction is not used again.
-    roll_back(conn).unwrap_or_default();
+    ended.unwrap_or_default();
     result
 }
 

@@ -3,7 +3,7 @@
 use super::known::{KnownSymptom, SymptomScope, of_ids};
 use crate::error::StoreError;
 use crate::knowledge::FactScope;
-use crate::sql::{Connection, params};
+use crate::sql::Connection;
 use crate::terms::{FULL, MAX_SYMPTOMS};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,18 +35,10 @@ pub(super) fn of_words(
         "SELECT symptom FROM symptom_terms WHERE term = ?1 AND {condition} AND stamp <= ?3 ORDER BY run, symptom LIMIT ?4"
     ))?;
     let mut weights: BTreeMap<i64, u32> = BTreeMap::new();
-    let mut symptoms = Vec::with_capacity(MAX_SYMPTOMS + 1);
-    for term in terms {
-        symptoms.clear();
-        let mut rows = list.query(params![term, run, upto, i64::try_from(MAX_SYMPTOMS + 1).unwrap_or(i64::MAX)])?;
-        while let Some(row) = rows.next()? {
-            let symptom: i64 = row.get(0)?;
-            symptoms.push(symptom);
-            if symptom == FULL {
-                break;
-            }
-        }
-        if symptoms.len() <= MAX_SYMPTOMS && symptoms.last() != Some(&FULL) {
+    let limit = i64::try_from(MAX_SYMPTOMS + 1).unwrap_or(i64::MAX);
+    let lists = terms.iter().map(|term| [*term, run, upto, limit]).collect();
+    for mut symptoms in list.query_each(lists, |row| row.get::<_, i64>(0))? {
+        if symptoms.len() <= MAX_SYMPTOMS && !symptoms.contains(&FULL) {
             symptoms.sort_unstable();
             symptoms.dedup();
             // The inverse document frequency, as an integer so that sums do not depend on their order.

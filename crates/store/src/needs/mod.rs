@@ -17,8 +17,9 @@ mod similar;
 mod test_history;
 
 use super::error::StoreError;
-use super::knowledge::FactScope;
+use super::knowledge::{FactScope, Rca, RcaHistory};
 use super::open::Store;
+use super::overturned::{OverturnedLink, overturned_as_of};
 use super::runs::run_row;
 use crate::sql::{Connection, OptionalExtension, params};
 pub use accuracy::WalkerAccuracy;
@@ -35,7 +36,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Capacity of each cache; a full cache is cleared.
-const CACHE_CAPACITY: usize = 256;
+const CACHE_CAPACITY: usize = 1024;
 /// Longer texts are truncated to this many characters in answers.
 const TEXT_CHARS: usize = 2000;
 
@@ -55,6 +56,13 @@ pub struct StoreQueries {
     hits: Mutex<HashMap<LikenessInputs, Arc<[SimilarSymptom]>>>,
     rcas_of: Mutex<HashMap<i64, Arc<[of_symptom::SymptomLink]>>>,
     occurrences: Mutex<HashMap<i64, Arc<similar::SymptomOccurrences>>>,
+    rcas: Mutex<HashMap<i64, Arc<RcaHistory>>>,
+    /// Revoked links by symptom. Not invalidated by barriers.
+    overturned: Mutex<HashMap<i64, Arc<[OverturnedLink]>>>,
+    /// Row ids of the cases of the run.
+    places: Mutex<HashMap<Box<str>, i64>>,
+    /// The launch of the run.
+    own_launch: Mutex<Option<history::OwnLaunch>>,
     /// Not invalidated by barriers.
     histories: Mutex<OccurrenceHistory>,
     errors: Mutex<Option<Arc<SimilarErrors>>>,
@@ -129,6 +137,10 @@ impl StoreQueries {
             hits: Mutex::default(),
             rcas_of: Mutex::default(),
             occurrences: Mutex::default(),
+            rcas: Mutex::default(),
+            overturned: Mutex::default(),
+            places: Mutex::default(),
+            own_launch: Mutex::default(),
             histories: Mutex::default(),
             errors: Mutex::default(),
             clusters: HashMap::new(),
@@ -151,6 +163,7 @@ impl StoreQueries {
         self.hits = Mutex::default();
         self.rcas_of = Mutex::default();
         self.occurrences = Mutex::default();
+        self.rcas = Mutex::default();
         self.priors = Mutex::default();
     }
 
@@ -190,21 +203,41 @@ impl Deref for ActiveQuery<'_> {
 impl ActiveQuery<'_> {
     /// The row id of a case among the cases of all runs.
     fn place(&self, case: &str) -> Result<i64, StoreError> {
-        self.read_store(|conn, snapshot| {
-            let mut find = conn.prepare_cached("SELECT id FROM run_cases WHERE run = ?1 AND item = ?2")?;
-            Ok(find.query_row(params![snapshot.run, case], |row| row.get(0)).optional()?.unwrap_or_default())
+        cached_under(&self.places, case.into(), || {
+            self.read_store(|conn, snapshot| {
+                let mut find = conn.prepare_cached("SELECT id FROM run_cases WHERE run = ?1 AND item = ?2")?;
+                Ok(find.query_row(params![snapshot.run, case], |row| row.get(0)).optional()?.unwrap_or_default())
+            })
+        })
+    }
+
+    /// A root cause as visible before a case.
+    fn rca(&self, id: i64, before: i64) -> Result<Rca, StoreError> {
+        let history = cached_under(&self.rcas, id, || {
+            let found = self.read_store(|conn, snapshot| RcaHistory::read(conn, id, snapshot.whole()))?;
+            Ok(Arc::new(found))
+        })?;
+        let scope = self.store.as_ref().map_or(FactScope::until(0), |(_, snapshot)| snapshot.of(before));
+        Ok(history.as_of(id, scope))
+    }
+
+    /// The links of a symptom that were revoked before the run.
+    fn overturned(&self, symptom: i64) -> Result<Arc<[OverturnedLink]>, StoreError> {
+        cached_under(&self.overturned, symptom, || {
+            Ok(self.read_store(|conn, snapshot| overturned_as_of(conn, symptom, snapshot.start))?.into())
         })
     }
 
     /// Adds the earlier occurrences of its symptom or root cause to a record.
     fn with_history(&self, mut record: Value, rca: bool, id: i64) -> Result<Value, StoreError> {
-        let history =
-            cached_under(&self.histories, (rca, id), || {
-                let found = self.read_store(|conn, snapshot| {
-                    if rca { history::of_rca(conn, snapshot, id) } else { history::of_symptom(conn, snapshot, id) }
-                })?;
-                Ok(Arc::new(found))
+        let history = cached_under(&self.histories, (rca, id), || {
+            let found = self.read_store(|conn, snapshot| {
+                let own = cached(&self.own_launch, || history::own_launch(conn, snapshot))?;
+                let seen = if rca { history::of_rca(conn, snapshot, id) } else { history::of_symptom(conn, snapshot, id) }?;
+                history::to_fields(conn, snapshot, &own, &seen)
             })?;
+            Ok(Arc::new(found))
+        })?;
         if let Value::Object(record) = &mut record {
             record.extend(history.iter().map(|(name, value)| (name.clone(), value.clone())));
         }

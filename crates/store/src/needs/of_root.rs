@@ -18,18 +18,23 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
         return Ok(json!([]));
     }
     let case = needs.place(&about.case.id)?;
-    let found = needs.read_store(|conn, snapshot| of_root(conn, snapshot, about.root, case))?;
+    let found = needs.read_store(|conn, snapshot| of_root(needs, (conn, snapshot), about.root, case))?;
     found.iter().filter(|created| created.status() != "duplicate").map(|created| created.record(needs)).collect()
 }
 
-fn of_root(conn: &Connection, snapshot: StoreSnapshot, root: &str, case: i64) -> Result<Vec<CreatedRca>, StoreError> {
+fn of_root(
+    needs: &ActiveQuery<'_>,
+    (conn, snapshot): (&Connection, StoreSnapshot),
+    root: &str,
+    case: i64,
+) -> Result<Vec<CreatedRca>, StoreError> {
     let mut rows = conn.prepare_cached(
         "SELECT rcas.id, rcas.rc FROM rca_roots r JOIN rcas ON rcas.id = r.rca WHERE root = ?1 AND (r.stamp <= ?2 OR \
          (r.stamp <= ?3 AND rcas.rc >= ?4 AND rcas.rc < ?5)) ORDER BY rcas.rc, rcas.id LIMIT ?6",
     )?;
     let inputs = params![root, snapshot.start, snapshot.upto, snapshot.first, case, MAX_RESULTS];
     let found = rows.query_map(inputs, |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<(i64, i64)>, _>>()?;
-    found.into_iter().map(|(rca, case)| CreatedRca::read(conn, snapshot, rca, case)).collect()
+    found.into_iter().map(|(rca, case)| CreatedRca::read(needs, (conn, snapshot), rca, case)).collect()
 }
 
 /// Answers `roots.said`, from before the run began.

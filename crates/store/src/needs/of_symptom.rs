@@ -2,8 +2,8 @@
 
 use super::{ActiveQuery, StoreSnapshot, cached_under, short, similar};
 use crate::error::StoreError;
-use crate::knowledge::{Rca, rca_as_of};
-use crate::overturned::{OverturnedLink, overturned_as_of};
+use crate::knowledge::Rca;
+use crate::overturned::OverturnedLink;
 use crate::sql::{Connection, params};
 use asterisk_walk::QuerySubject;
 use serde_json::{Value, json};
@@ -35,20 +35,17 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
         let links: Arc<[SymptomLink]> = cached_under(&needs.rcas_of, symptom, || {
             Ok(needs.read_store(|conn, snapshot| links(conn, snapshot, symptom))?.into())
         })?;
-        let overturned = needs.read_store(|conn, snapshot| overturned_as_of(conn, symptom, snapshot.start))?;
+        let overturned = needs.overturned(symptom)?;
         known_rcas.extend(overturned.iter().filter(|over| !over.replaced).map(|over| over.rca));
         for link in links.iter().filter(|link| link.case.is_none_or(|other| other < case)).take(MAX_RESULTS) {
             if rcas.len() < MAX_RESULTS && known_rcas.insert(link.rca) {
-                let rca = needs.read_store(|conn, snapshot| Ok(Some(rca_as_of(conn, link.rca, snapshot.of(case))?)))?;
-                if let Some(rca) = rca {
-                    rcas.push(needs.with_history(link.to_json(symptom, rca), true, link.rca)?);
-                }
+                let rca = needs.rca(link.rca, case)?;
+                rcas.push(needs.with_history(link.to_json(symptom, rca), true, link.rca)?);
             }
         }
-        for over in overturned {
+        for over in overturned.iter() {
             if rcas.len() < MAX_RESULTS {
-                let id = over.rca;
-                rcas.push(needs.with_history(overturned_json(symptom, over), true, id)?);
+                rcas.push(needs.with_history(overturned_json(symptom, over), true, over.rca)?);
             }
         }
     }
@@ -122,12 +119,12 @@ impl SymptomLink {
 }
 
 /// A revoked root cause.
-fn overturned_json(symptom: i64, over: OverturnedLink) -> Value {
+fn overturned_json(symptom: i64, over: &OverturnedLink) -> Value {
     json!({
         "id": over.rca,
         "symptom": symptom,
         "title": over.title,
-        "message": short(over.message),
+        "message": short(over.message.clone()),
         "defect_type": over.defect_type,
         "component": "",
         "status": "overturned",

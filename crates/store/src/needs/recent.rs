@@ -2,7 +2,7 @@
 
 use super::{ActiveQuery, StoreSnapshot, cached, short};
 use crate::error::StoreError;
-use crate::knowledge::{Rca, rca_as_of};
+use crate::knowledge::Rca;
 use crate::sql::{Connection, params};
 use asterisk_walk::QuerySubject;
 use serde_json::{Value, json};
@@ -27,7 +27,8 @@ pub(super) struct CreatedRca {
 /// Answers the query: of earlier runs, the latest run first and in a run the last case first; then those of this run's cases before this
 /// one, in order.
 pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
-    let all: Arc<[CreatedRca]> = cached(&needs.recent_rcas, || Ok(needs.read_store(recent)?.into()))?;
+    let all: Arc<[CreatedRca]> =
+        cached(&needs.recent_rcas, || Ok(needs.read_store(|conn, snapshot| recent(needs, conn, snapshot))?.into()))?;
     if !all.iter().any(|created| created.same_run) {
         return all.iter().map(|created| created.record(needs)).collect();
     }
@@ -35,7 +36,7 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
     all.iter().filter(|created| !created.same_run || created.case < case).map(|created| created.record(needs)).collect()
 }
 
-fn recent(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<CreatedRca>, StoreError> {
+fn recent(needs: &ActiveQuery<'_>, conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<CreatedRca>, StoreError> {
     // Without those that reviews took from every case that had them.
     let held = "(NOT EXISTS (SELECT 1 FROM overturned WHERE rca = rcas.id AND message IS NULL AND stamp <= ?1) \
          OR EXISTS (SELECT 1 FROM case_rcas l WHERE l.rca = rcas.id AND l.stamp <= ?1 AND NOT EXISTS \
@@ -57,7 +58,7 @@ fn recent(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<CreatedRca>,
         let created = rows.query_map(inputs, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         for created in created {
             let (rca, case, cases) = created?;
-            found.push(CreatedRca { cases, ..CreatedRca::seen(conn, snapshot, rca, case, same_run)? });
+            found.push(CreatedRca { cases, ..CreatedRca::seen(needs, rca, case, same_run)? });
         }
     }
     Ok(found)
@@ -65,18 +66,22 @@ fn recent(conn: &Connection, snapshot: StoreSnapshot) -> Result<Vec<CreatedRca>,
 
 impl CreatedRca {
     /// A root cause with its cases, as a run sees it.
-    pub(super) fn read(conn: &Connection, snapshot: StoreSnapshot, rca: i64, case: i64) -> Result<Self, StoreError> {
+    pub(super) fn read(
+        needs: &ActiveQuery<'_>,
+        (conn, snapshot): (&Connection, StoreSnapshot),
+        rca: i64,
+        case: i64,
+    ) -> Result<Self, StoreError> {
         let same_run = (snapshot.first..snapshot.end).contains(&case);
         let mut cases = conn.prepare_cached(&format!("SELECT {CASES} FROM rcas WHERE id = ?5"))?;
         let inputs = params![snapshot.start, snapshot.upto, snapshot.first, snapshot.end, rca];
         let cases = cases.query_row(inputs, |row| row.get(0))?;
-        Ok(Self { cases, ..Self::seen(conn, snapshot, rca, case, same_run)? })
+        Ok(Self { cases, ..Self::seen(needs, rca, case, same_run)? })
     }
 
-    fn seen(conn: &Connection, snapshot: StoreSnapshot, rca: i64, case: i64, same_run: bool) -> Result<Self, StoreError> {
+    fn seen(needs: &ActiveQuery<'_>, rca: i64, case: i64, same_run: bool) -> Result<Self, StoreError> {
         // The statements of the owner, and for a root cause of an earlier run those made at that time.
-        let scope = if same_run { snapshot.of(case + 1) } else { snapshot.of(0) };
-        let mut rca = rca_as_of(conn, rca, scope)?;
+        let mut rca = needs.rca(rca, if same_run { case + 1 } else { 0 })?;
         rca.message = short(rca.message);
         Ok(Self { case, same_run, rca, cases: 0 })
     }

@@ -1,5 +1,6 @@
 //! `tests.history`: how the case's test ended in earlier launches.
 
+use super::history::{OwnLaunch, own_launch};
 use super::{ActiveQuery, StoreQueries, StoreSnapshot, cached, lock};
 use crate::error::StoreError;
 use crate::outcomes::read_outcomes;
@@ -74,11 +75,7 @@ pub(super) fn answer(needs: &ActiveQuery<'_>, about: &QuerySubject<'_>) -> Resul
 
 /// The launches visible to a run: those whose outcomes an earlier run wrote.
 fn past_launches(conn: &Connection, snapshot: StoreSnapshot, commit: &str) -> Result<PastTestLaunches, StoreError> {
-    let mut own = conn.prepare_cached(
-        "SELECT l.id, l.at, l.name FROM run_cases r JOIN cases c ON c.id = r.known JOIN launches l ON l.id = c.launch WHERE r.id = ?1",
-    )?;
-    let (id, at, name): (i64, i64, String) =
-        own.query_row([snapshot.first], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let OwnLaunch { id, at, name } = own_launch(conn, snapshot)?;
     let mut rows = conn.prepare_cached(
         "SELECT l.id, l.external, l.version, t.revision, l.at FROM launches l JOIN test_outcomes t ON t.launch = l.id \
          WHERE l.name = ?1 AND (l.at, l.id) < (?2, ?3) AND t.run < ?4 ORDER BY l.at DESC, l.id DESC LIMIT ?5",

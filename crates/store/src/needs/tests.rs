@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::fixture::{Backend, StoreFixture, at, effects, launch, rca, review, symptom};
-use crate::{RunJournal, RunStatus};
+use crate::{RunFindings, RunJournal, RunStatus};
 use asterisk_base::model::{Case, Effect, Launch};
 use asterisk_walk::{Journal, PEERS};
 use rstest::rstest;
@@ -246,12 +246,12 @@ fn a_run_sees_the_store_as_it_was_when_it_began(#[values(Backend::File, Backend:
     assert_eq!(everything(&kept, &launch), before);
     assert_eq!(everything(&needs(&fixture, "second"), &launch), before, "nothing was in memory");
 
-    fixture.store.finish_run("second", crate::RunStatus::Paused, at(9)).unwrap();
+    second.conclude(RunStatus::Paused, at(9), RunFindings::default()).unwrap();
     drop(second);
     let _resumed = fixture.store.journal("second").unwrap();
     assert_eq!(everything(&needs(&fixture, "second"), &launch), before, "a resume changes nothing");
 
-    fixture.store.finish_run("first", RunStatus::Done, at(9)).unwrap();
+    first.conclude(RunStatus::Done, at(9), RunFindings::default()).unwrap();
     let _fourth = fixture.begin("fourth", &launch);
     assert_ne!(everything(&needs(&fixture, "fourth"), &launch), before, "a new run sees all of it");
 }

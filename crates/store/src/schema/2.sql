@@ -34,3 +34,6 @@ CREATE TABLE workers (
   finished   INTEGER NOT NULL DEFAULT 0,
   failed     INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
+
+-- What was said outside of runs, and removals.
+CREATE INDEX events_of_no_run ON events (seq) WHERE run = 0;

@@ -127,7 +127,7 @@ impl Connection {
         }
     }
 
-    /// What is remembered within a transaction on a server; `None` for a file, which answers at once.
+    /// The cache of a connection to a server, within a transaction; `None` for a file, which answers at once.
     pub(crate) fn cache(&self) -> Option<&RefCell<ServerCache>> {
         match self {
             Self::File(_) => None,
@@ -203,14 +203,18 @@ impl Statement<'_> {
         })
     }
 
-    /// The first column of the first row of the query for each of many parameters. A server is asked at once.
-    pub(crate) fn query_each<P: SqlParams>(&mut self, all: Vec<P>) -> Result<Vec<Option<i64>>> {
+    /// What is made of the rows of the query for each of many parameters. A server is asked at once.
+    pub(crate) fn query_each<P: SqlParams, T>(
+        &mut self,
+        all: Vec<P>,
+        mut of_row: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<Vec<T>>> {
         #[cfg(feature = "postgres")]
         if let Self::Server(conn, statement) = self {
-            let rows = conn.query_each(statement, all)?;
-            return rows.iter().map(|rows| rows.first().map(|row| Row::Server(row).get(0)).transpose()).collect();
+            let found = conn.query_each(statement, all)?;
+            return found.iter().map(|rows| rows.iter().map(|row| of_row(&Row::Server(row))).collect()).collect();
         }
-        all.into_iter().map(|params| self.query_row(params, |row| row.get(0)).optional()).collect()
+        all.into_iter().map(|params| self.query_map(params, &mut of_row)?.collect()).collect()
     }
 
     /// What is made of each row of the query.

@@ -32,6 +32,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Upper bound of the pause between two attempts to connect.
 const MAX_PAUSE: Duration = Duration::from_secs(1);
 
+/// Query: the number of the last event of no run; 0 without one.
+const LAST_STATEMENT: &str = "SELECT coalesce(max(seq), 0) FROM events WHERE run = 0";
+
 /// The reply to a statement that was sent.
 type Reply = Pin<Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + Send>>;
 
@@ -131,8 +134,25 @@ impl ServerConnection {
         }
     }
 
-    /// Begins a transaction that only reads, on a connection that may have to be made again.
-    pub(crate) fn begin_again(&self, sql: &str, patience: Duration) -> Result<Option<String>> {
+    /// Begins a transaction that only reads.
+    pub(crate) fn begin_read(&self, patience: Duration) -> Result<()> {
+        let last = self.begin_again(&format!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {LAST_STATEMENT}"), patience)?;
+        self.cache.borrow_mut().begin(false, last.as_deref().and_then(number));
+        Ok(())
+    }
+
+    /// Ends a transaction that only read, without waiting for the reply.
+    pub(crate) fn end_read(&self) -> Result<()> {
+        self.send_simple("ROLLBACK")?;
+        self.in_transaction.set(false);
+        self.failed.set(false);
+        // The connection sends when its task is polled. A server that keeps a transaction open cannot remove old rows.
+        self.runtime.block_on(tokio::task::yield_now());
+        Ok(())
+    }
+
+    /// Begins a transaction on a connection that may have to be made again.
+    fn begin_again(&self, sql: &str, patience: Duration) -> Result<Option<String>> {
         self.restore(patience)?;
         match self.begin(sql) {
             // The first statement shows that the server is gone.
@@ -147,12 +167,15 @@ impl ServerConnection {
     /// Begins a transaction with the write lock of the project. Fails if that takes longer than `busy`.
     pub(crate) fn begin_write(&self, busy: Duration, patience: Duration) -> Result<()> {
         let sql = format!(
-            "BEGIN; SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock({}); SELECT pg_current_xact_id()",
+            "BEGIN; SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock({}); \
+             SELECT pg_current_xact_id() || ' ' || ({LAST_STATEMENT})",
             busy.as_millis().max(1),
             self.write_lock
         );
-        *self.transaction.borrow_mut() = self.begin_again(&sql, patience)?;
-        self.cache.borrow_mut().begin(true);
+        let begun = self.begin_again(&sql, patience)?;
+        let (transaction, last) = begun.as_deref().and_then(|begun| begun.split_once(' ')).unzip();
+        *self.transaction.borrow_mut() = transaction.map(str::to_owned);
+        self.cache.borrow_mut().begin(true, last.and_then(number));
         Ok(())
     }
 
@@ -205,11 +228,8 @@ impl ServerConnection {
         let ended = self.simple(sql).map(drop);
         self.in_transaction.set(false);
         self.failed.set(false);
-        let mut remembered = self.cache.borrow_mut();
-        if sql == "COMMIT" && ended.is_ok() {
-            remembered.begin(false);
-        } else {
-            remembered.forget();
+        if sql != "COMMIT" || ended.is_err() {
+            self.cache.borrow_mut().forget();
         }
         ended
     }
@@ -224,13 +244,11 @@ impl ServerConnection {
     fn undone(&self, sql: &str) {
         if sql.starts_with("ROLLBACK TO") {
             self.failed.set(false);
-            let mut remembered = self.cache.borrow_mut();
-            remembered.forget();
-            remembered.begin(true);
+            self.cache.borrow_mut().forget();
         }
     }
 
-    /// What is remembered within the transaction.
+    /// The cache, within a transaction.
     pub(super) fn cache(&self) -> Option<&RefCell<ServerCache>> {
         self.in_transaction.get().then_some(&self.cache)
     }
@@ -348,6 +366,10 @@ impl ServerConnection {
             }
         })
     }
+}
+
+fn number(text: &str) -> Option<i64> {
+    text.parse().ok()
 }
 
 /// Connects, and begins with the settings.
