@@ -91,14 +91,14 @@ struct WorkerNames {
 struct WorkerView<'a> {
     ui: &'a Ui,
     verbose: u8,
-    health: &'a WorkerHealth,
+    health: &'a WorkerStatus,
 }
 
 /// After how long without contact with the store a worker is not healthy: others have its cases by then.
 const OUT_OF_CONTACT: Duration = Duration::from_secs(30);
 
 /// What a worker did and knows.
-struct WorkerHealth {
+struct WorkerStatus {
     name: String,
     finished: AtomicU64,
     failed: AtomicU64,
@@ -107,7 +107,7 @@ struct WorkerHealth {
     last: Mutex<(Instant, WorkerHeartbeat)>,
 }
 
-impl WorkerHealth {
+impl WorkerStatus {
     fn new(name: &str) -> Self {
         let last = Mutex::new((Instant::now(), WorkerHeartbeat::default()));
         Self { name: name.to_owned(), finished: AtomicU64::new(0), failed: AtomicU64::new(0), lost: AtomicU64::new(0), last }
@@ -118,7 +118,7 @@ impl WorkerHealth {
     }
 }
 
-impl HealthSource for WorkerHealth {
+impl HealthSource for WorkerStatus {
     fn fault(&self) -> Option<String> {
         let silent = self.last().0.elapsed();
         (silent > OUT_OF_CONTACT).then(|| format!("the store was not reached for {} s", silent.as_secs()))
@@ -196,7 +196,7 @@ pub(super) fn worker(global: &GlobalArgs, args: &WorkerArgs) -> Result<Exit, Ses
                 once: args.once,
                 job_timeout: Duration::from_secs(args.job_timeout),
             };
-            let health = Arc::new(WorkerHealth::new(&name));
+            let health = Arc::new(WorkerStatus::new(&name));
             let wanted = run_observe::wanted(&args.observe.observe, &[], Path::new(""))?;
             let live = Arc::new(LiveView::new(ui, 0, walking, false));
             let clock = &session.setup().clock;

@@ -17,6 +17,7 @@ use asterisk_project::{CurrentProject, Project};
 use asterisk_store::{Durability, JobFigures, RunJournal, Store, TakenJob, WorkerState};
 use asterisk_walk::{Event, EventBody, JournalError, WalkStatus, Walker};
 use serde::Serialize;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,6 +25,8 @@ use tracing::info_span;
 
 /// How often a run looks at its jobs.
 const LOOK: Duration = Duration::from_millis(100);
+/// How much later a job may appear than one that ended after it, in milliseconds: commits are in another order than their times.
+const OVERLAP_MS: i64 = 10_000;
 /// How often a worker says that it lives.
 const BEAT: Duration = Duration::from_secs(5);
 /// How long a worker without jobs waits before it looks again, at first and at most.
@@ -105,9 +108,17 @@ impl RunExecutor<'_> {
         let barrier = store.run_events(run)?.iter().rev().find_map(barrier).unwrap_or_default();
         let ids: Vec<_> = members.iter().map(|case| case.work().id.clone()).collect();
         store.hand_out(run, ids.iter().map(|id| &**id), (batch.limit(), barrier))?;
+        let mut open: HashMap<&str, &ActiveCase> = ids.iter().map(|id| &**id).zip(members.iter().copied()).collect();
+        let mut since = 0;
         loop {
             let figures = store.job_figures(run)?;
             self.run.watch.handed_out(&figures, &|| alive(store));
+            for (id, at) in store.finished_jobs(run, since)? {
+                since = since.max(at - OVERLAP_MS);
+                if let Some(member) = open.remove(id.as_str()) {
+                    self.take_over(member, barrier, project)?;
+                }
+            }
             if figures.waiting + figures.walking == 0 {
                 break;
             }
@@ -118,21 +129,8 @@ impl RunExecutor<'_> {
             }
             std::thread::sleep(LOOK);
         }
-        let cases = self.run.cases(project);
-        for member in members {
-            let mut work = member.work();
-            let mut whole = cases.whole_if_sound(&work.id)?;
-            if whole.1.status == WalkStatus::Running && whole.1.waits().is_some() {
-                whole.1.status = WalkStatus::Paused;
-            }
-            for (_, event) in store.events(run, &work.id)?.iter().filter(|(seq, _)| *seq > barrier) {
-                self.run.watch.event(event);
-            }
-            work.note(&whole.1, phase_of(&whole.1, &project.plan.pipeline));
-            if work.phase.is_none() {
-                self.run.watch.case_over(&whole.0, whole.1.status);
-            }
-            work.whole = self.run.keep.then(|| Box::new(whole));
+        for member in ids.iter().filter_map(|id| open.remove(&**id)) {
+            self.take_over(member, barrier, project)?;
         }
         let JobFigures { dead, .. } = store.job_figures(run)?;
         if dead > 0 {
@@ -142,6 +140,26 @@ impl RunExecutor<'_> {
             );
             return Err(JournalError::Failed(why).into());
         }
+        Ok(())
+    }
+
+    /// Reads what a worker did with a case since a barrier.
+    fn take_over(&self, member: &ActiveCase, barrier: i64, project: &Project) -> Result<(), SessionError> {
+        let cases = self.run.cases(project);
+        let mut work = member.work();
+        let (brief, events) = cases.unread(&work.id)?;
+        let mut whole = if self.run.keep { cases.whole_if_sound(&work.id)? } else { brief };
+        if whole.1.status == WalkStatus::Running && whole.1.waits().is_some() {
+            whole.1.status = WalkStatus::Paused;
+        }
+        for (_, event) in events.iter().filter(|(seq, _)| *seq > barrier) {
+            self.run.watch.event(event);
+        }
+        work.note(&whole.1, phase_of(&whole.1, &project.plan.pipeline));
+        if work.phase.is_none() {
+            self.run.watch.case_over(&whole.0, whole.1.status);
+        }
+        work.whole = self.run.keep.then(|| Box::new(whole));
         Ok(())
     }
 }

@@ -163,6 +163,18 @@ impl RunResult {
         self.each_of(true, visit)
     }
 
+    /// Passes what is made of each case to `visit`, in order. The cases of a large run are made by several threads.
+    pub(super) fn each_made<T: Send>(
+        &self,
+        make: impl Fn(&CaseResult) -> Result<T, SessionError> + Sync,
+        mut visit: impl FnMut(T) -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
+        self.cases.kept.iter().try_for_each(|case| visit(make(case)?))?;
+        let Some(stored) = &self.cases.stored else { return Ok(()) };
+        let reads = CaseReader { store: &stored.store, run: &self.run, plan: &self.plan };
+        stored.pool.in_order(&stored.cases, |case| make(&reads.result(case, &self.launch, true)?), visit)
+    }
+
     /// A case as the launch has it; `None` if there is none of that id, or if it cannot be read.
     pub fn case(&self, id: &str) -> Option<Cow<'_, Case>> {
         match &self.cases.stored {
@@ -239,7 +251,7 @@ impl CaseResult {
 impl CaseReader<'_> {
     /// The result of a case. `summarised`: whether the summary script is evaluated.
     pub(super) fn result(&self, work: &StoredCaseBrief, launch: &Launch, summarised: bool) -> Result<CaseResult, SessionError> {
-        let (case, mut state) = if summarised { self.whole_if_sound(&work.id)? } else { self.unread(&work.id)? };
+        let (case, mut state) = if summarised { self.whole_if_sound(&work.id)? } else { self.unread(&work.id)?.0 };
         if state.status == WalkStatus::Running {
             state.status = work.status;
         }

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The directory of a run below the output root.
 pub(super) fn run_dir(root: &Path, run: &str) -> PathBuf {
@@ -96,12 +97,16 @@ impl Session {
             }
             (Ok(()), Ok(_)) => {}
         }
-        let templates = KeptTemplates::of(store, &result.run)?;
-        result.each(|case| {
+        // One of each thread that writes.
+        let free: Mutex<Vec<KeptTemplates<'_>>> = Mutex::default();
+        let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
+        let project = |case: &CaseResult| {
             let id = case.case.id.as_str();
             if rested.contains(id) {
-                return Ok(());
+                return Ok(None);
             }
+            let idle = lock().pop();
+            let templates = idle.map_or_else(|| KeptTemplates::of(store, &result.run), Ok)?;
             templates.next_case();
             let mut unwritten = Unwritten { case: id, run: &result.run, damaged: case.is_damaged(), notes: Vec::new() };
             let events = store.events(&result.run, id).map_err(SessionError::from);
@@ -109,9 +114,12 @@ impl Session {
                 let events: Vec<Event> = events.into_iter().map(|(_, event)| event).collect();
                 project_case((store, &templates), &dir, result, case, &events, &mut unwritten)?;
             }
-            if !unwritten.notes.is_empty() {
-                notes.insert(id.into(), unwritten.notes);
-            }
+            let notes = unwritten.notes;
+            lock().push(templates);
+            Ok((!notes.is_empty()).then(|| (Name::from(id), notes)))
+        };
+        result.each_made(project, |made| {
+            notes.extend(made);
             Ok(())
         })?;
         Ok(notes)

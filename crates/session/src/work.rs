@@ -3,10 +3,10 @@
 use super::SessionError;
 use super::finding::DAMAGED;
 use super::run_batches::{phase_of, waves};
-use super::run_settings::{parse, text};
+use super::run_settings::parse;
 use asterisk_base::model::{Case, Kind};
 use asterisk_script::View;
-use asterisk_store::{Store, StoreError};
+use asterisk_store::{Store, StoreError, StoreReading};
 use asterisk_walk::{CaseParams, Content, Event, FailedRule, Failure, Name, Plan, TokenUsage, WalkState, WalkStatus};
 use std::sync::{Arc, OnceLock};
 use tracing::field::Empty;
@@ -164,29 +164,32 @@ impl CaseReader<'_> {
     /// A case with the state of its walk: the fold of its events, with its latest artifacts.
     pub(super) fn whole(&self, id: &str) -> Result<WalkedCase, SessionError> {
         let mut state = self.folded(id)?;
-        self.artifacts(&mut state)?;
-        Ok((self.store.case(self.run, id)?, state))
+        let case = self.store.reading(self.run, |reading| {
+            self.artifacts(reading, &mut state)?;
+            Ok::<_, SessionError>(reading.case(id)?)
+        })?;
+        Ok((case, state))
     }
 
     /// Reads the latest artifacts of a walk and of its inner walks.
-    fn artifacts(&self, state: &mut WalkState) -> Result<(), SessionError> {
+    fn artifacts(&self, reading: &StoreReading<'_>, state: &mut WalkState) -> Result<(), SessionError> {
         // The path of any step identifies its walk.
         let path = state.next_path();
         for (name, artifact) in &mut state.prior {
-            let value: serde_json::Value = parse(&text(self.store, &artifact.hash())?)?;
+            let value: serde_json::Value = parse(&reading.needed(&artifact.hash())?)?;
             let kind = self.plan.kind_at(&path, name);
             *artifact = Content::new(View::of(&value, &kind.unwrap_or(Kind::Any), "artifact"));
         }
         if let Some(verdict) = &mut state.verdict {
-            let value: serde_json::Value = parse(&text(self.store, &verdict.content.hash())?)?;
+            let value: serde_json::Value = parse(&reading.needed(&verdict.content.hash())?)?;
             verdict.content = Content::new(View::of(&value, &Kind::Any, "params.verdict"));
         }
         if let Some(root) = &mut state.root {
-            let value: serde_json::Value = parse(&text(self.store, &root.content.hash())?)?;
+            let value: serde_json::Value = parse(&reading.needed(&root.content.hash())?)?;
             root.content = Content::new(View::of(&value, &Kind::Any, "params.root"));
         }
         let read = |content: &mut Content, name: &str| -> Result<(), SessionError> {
-            let value: serde_json::Value = parse(&text(self.store, &content.hash())?)?;
+            let value: serde_json::Value = parse(&reading.needed(&content.hash())?)?;
             *content = Content::new(View::of(&value, &Kind::Any, name));
             Ok(())
         };
@@ -204,7 +207,7 @@ impl CaseReader<'_> {
         if let Some(answered) = &mut state.answered {
             read(&mut answered.artifact, "artifact")?;
         }
-        state.inner.iter_mut().try_for_each(|inner| self.artifacts(inner))
+        state.inner.iter_mut().try_for_each(|inner| self.artifacts(reading, inner))
     }
 
     /// The state of a walk without the contents of its artifacts.
@@ -213,12 +216,15 @@ impl CaseReader<'_> {
         Ok(WalkState::fold(&events))
     }
 
-    /// A case with its state, without the contents of its artifacts.
-    pub(super) fn unread(&self, id: &str) -> Result<WalkedCase, SessionError> {
-        let state = self.folded_if_sound(id)?;
-        match self.store.case(self.run, id) {
-            Ok(case) => Ok((case, state)),
-            Err(error) if error.is_damage() => Ok(self.remains(id, &error)),
+    /// A case with its state, without the contents of its artifacts, and its events with their numbers; of a damaged case none.
+    pub(super) fn unread(&self, id: &str) -> Result<(WalkedCase, Vec<(i64, Event)>), SessionError> {
+        let read = || {
+            let events = self.store.events(self.run, id)?;
+            Ok((self.store.case(self.run, id)?, events))
+        };
+        match read() {
+            Ok((case, events)) => Ok(((case, WalkState::fold(events.iter().map(|(_, event)| event))), events)),
+            Err(error) if StoreError::is_damage(&error) => Ok((self.remains(id, &error), Vec::new())),
             Err(error) => Err(error.into()),
         }
     }

@@ -1,7 +1,6 @@
 //! Reads contents by their addresses. Every content is compared with its address; one that changed on the disk is an error that names its
 //! owners.
 
-use super::addresses::row_of;
 use super::bad_content::{BadContent, Fault, Owner};
 use super::cache;
 use super::error::StoreError;
@@ -26,9 +25,8 @@ pub(super) fn content<T>(conn: &Connection, hash: &Hash, look: impl FnOnce(&str)
     if let Some(text) = cache::text(conn, hash) {
         return Ok(Some(look(&text)));
     }
-    let Some(row) = row_of(conn, hash)? else { return Ok(None) };
-    let mut find = conn.prepare_cached("SELECT text FROM blobs WHERE id = ?1")?;
-    let mut rows = find.query([row])?;
+    let mut find = conn.prepare_cached("SELECT text FROM blobs WHERE substr(hash, 1, 4) = ?2 AND hash = ?1")?;
+    let mut rows = find.query([hash.bytes().as_slice(), &hash.bytes()[..4]])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     match verified(conn, row.get_ref(0)?, hash, &mut Vec::new()) {
         Ok(text) => {

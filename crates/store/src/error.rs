@@ -124,6 +124,11 @@ impl StoreError {
         Self::Io { path: path.to_path_buf(), source }
     }
 
+    /// Whether it has nothing to do with what was asked: the store cannot be reached now, or another process holds it for too long.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Unreachable(_) | Self::Busy(_))
+    }
+
     /// Whether another process is in the way, so that retrying may help.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::Busy(_))

@@ -155,6 +155,17 @@ impl Store {
         self.read(|conn| figures(conn, "SELECT state, count(*) FROM jobs GROUP BY state", &[]))
     }
 
+    /// The cases of a run whose jobs ended at a time or later, with these times, in milliseconds.
+    pub fn finished_jobs(&self, run: &str, since: i64) -> Result<Vec<(String, i64)>, StoreError> {
+        self.read(|conn| {
+            let mut rows = conn.prepare_cached(
+                "SELECT item, until FROM jobs JOIN run_cases ON run_cases.id = rc \
+                 WHERE jobs.run = (SELECT id FROM runs WHERE name = ?1) AND state = 'done' AND until >= ?2 ORDER BY until, rc",
+            )?;
+            Ok(rows.query_map(params![run, since], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?)
+        })
+    }
+
     /// Takes back the jobs of a run: what workers commit for them from now on is refused.
     pub fn withdraw(&self, run: &str) -> Result<(), StoreError> {
         self.writer()?.exclusively(|conn| {
@@ -220,7 +231,8 @@ impl Store {
             }
             match failure {
                 None => {
-                    conn.execute("UPDATE jobs SET state = 'done' WHERE rc = ?1", [job.rc])?;
+                    let now = now(conn)?;
+                    conn.execute("UPDATE jobs SET state = 'done', until = ?2 WHERE rc = ?1", [job.rc, now])?;
                     conn.execute("UPDATE workers SET finished = finished + 1 WHERE name = ?1", [worker])?;
                 }
                 Some(why) => {

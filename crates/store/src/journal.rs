@@ -95,6 +95,9 @@ impl Journal for RunJournal {
     fn commit(&self, commit: Commit) -> Result<(), JournalError> {
         let JournalInner { store, run, cases, .. } = &*self.0;
         let _span = debug_span!("commit", events = commit.events.len()).entered();
+        if let Some(why) = commit.events.first().and_then(|event| store.take_failed_read(*run, &event.case)) {
+            return Err(JournalError::Failed(why));
+        }
         let mut step = StoredCommit::new(*run, cases, commit)?;
         step.claim = self.claim(step.case());
         store.writer()?.submit(step)

@@ -7,12 +7,21 @@ use super::fixture::{begin, launch, step};
 use super::{Durability, Store};
 #[cfg(feature = "postgres")]
 use super::{
-    StoreLocation,
-    fixture::{Backend, StoreFixture},
+    StoreLocation, StoreQueries,
+    fixture::{Backend, StoreFixture, effects, symptom},
     server,
 };
 use crate::sql::{Connection, params};
 use asterisk_walk::{Commit, Journal};
+#[cfg(feature = "postgres")]
+use asterisk_walk::{Queries, QuerySubject};
+#[cfg(feature = "postgres")]
+use serde_json::json;
+#[cfg(feature = "postgres")]
+use std::sync::{
+    Mutex,
+    atomic::{AtomicBool, Ordering},
+};
 use std::time::{Duration, Instant};
 
 const STEPS: usize = 7;
@@ -200,4 +209,65 @@ fn durable_walks_against_the_same_rows_by_hand() {
         println!("{durability}: median x{:.2}", ratios[3]);
         assert!(ratios[3] < 1.5);
     }
+}
+
+/// Recall for 200 runners, each with connections of its own, that ask once a second while a writer commits without pause.
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "a measurement"]
+#[allow(clippy::print_stdout, clippy::cast_precision_loss)]
+fn recall_of_200_runners() {
+    const RUNNERS: usize = 200;
+    const KNOWN: usize = 2000;
+    const QUESTIONS: usize = 10;
+    if Backend::Server.is_missing() {
+        return;
+    }
+    let fixture = StoreFixture::on(Backend::Server);
+    let first = launch(KNOWN);
+    let journal = fixture.begin("first", &first);
+    for (case, n) in first.cases.iter().zip(1..) {
+        journal.commit(effects(&case.id, vec![symptom(n, &case.name, &case.error_message)])).unwrap();
+    }
+    let second = launch(RUNNERS);
+    drop(fixture.begin("second", &second));
+    let (over, all) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for at in 1.. {
+                if over.load(Ordering::Relaxed) {
+                    break;
+                }
+                journal.commit(step("c1", at)).unwrap();
+            }
+        });
+        let runners: Vec<_> = (0..RUNNERS)
+            .map(|n| {
+                let (location, second, all) = (fixture.location(), &second, &all);
+                scope.spawn(move || {
+                    let store = Store::read_only(location).unwrap();
+                    std::thread::sleep(Duration::from_millis(5 * n as u64));
+                    for _ in 0..QUESTIONS {
+                        // A new query has nothing cached, as that of another case.
+                        let queries = StoreQueries::new(&store, "second", json!([])).unwrap();
+                        let subject = QuerySubject::new(second, &second.cases[n]);
+                        let began = Instant::now();
+                        queries.query("symptoms.similar", &subject).unwrap();
+                        let taken = began.elapsed();
+                        all.lock().unwrap().push(taken);
+                        std::thread::sleep(Duration::from_secs(1).saturating_sub(taken));
+                    }
+                })
+            })
+            .collect();
+        for runner in runners {
+            runner.join().unwrap();
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    let mut all = all.into_inner().unwrap();
+    all.sort();
+    let at = |part: usize| all[(all.len() - 1) * part / 100].as_secs_f64() * 1e3;
+    println!("{} recalls of {KNOWN} symptoms: median {:.1} ms, p90 {:.1}, p99 {:.1}", all.len(), at(50), at(90), at(99));
+    assert!(at(99) < 20.0);
 }

@@ -8,15 +8,16 @@ use super::lease::{FileLease, Lease};
 use super::location::StoreLocation;
 use super::migrations::{STEPS, newest};
 use super::private::{make_file, make_parents};
-use super::readers::Readers;
+use super::readers::{LazyRead, Readers, Snapshot};
 use super::role::StoreRole;
 #[cfg(feature = "postgres")]
 use super::server::{self, ServerLeases};
 use super::sql::Connection;
 use super::writer::CommitWriter;
 use asterisk_base::environment::Variables;
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long to wait for another process's transaction before failing as busy.
@@ -37,6 +38,8 @@ struct StoreInner {
     readers: Option<Readers>,
     /// `None` if opened read-only.
     writer: Option<CommitWriter>,
+    /// Cases by run and id for which a query failed because the store could not be read, and why.
+    failed_reads: Mutex<HashMap<(i64, String), String>>,
     #[cfg(feature = "postgres")]
     leases: Option<Arc<ServerLeases>>,
 }
@@ -77,6 +80,7 @@ impl Store {
             location: None,
             readers: None,
             writer: Some(writer),
+            failed_reads: Mutex::default(),
             #[cfg(feature = "postgres")]
             leases: None,
         })))
@@ -146,6 +150,7 @@ impl Store {
             location: Some(location.clone()),
             readers: Some(Readers::new(location.clone(), busy_timeout)),
             writer,
+            failed_reads: Mutex::default(),
             #[cfg(feature = "postgres")]
             leases: match location {
                 StoreLocation::File(_) => None,
@@ -189,6 +194,26 @@ impl Store {
             Some(readers) => readers.read(body),
             None => self.writer()?.exclusively(body),
         }
+    }
+
+    /// Passes a connection to `body` that reads a consistent snapshot once it is asked for.
+    pub(super) fn read_lazily<T>(&self, body: impl FnOnce(&dyn Snapshot) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        match &self.0.readers {
+            Some(readers) => body(&LazyRead::new(readers)),
+            None => self.writer()?.exclusively(|conn| body(conn)),
+        }
+    }
+
+    /// Notes that a query for a case of a run failed because the store could not be read.
+    pub(super) fn note_failed_read(&self, run: i64, case: &str, why: &StoreError) {
+        let mut failed = self.0.failed_reads.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.insert((run, case.to_owned()), why.to_string());
+    }
+
+    /// Why a query for a case failed since it was asked last, if one did.
+    pub(super) fn take_failed_read(&self, run: i64, case: &str) -> Option<String> {
+        let mut failed = self.0.failed_reads.lock().unwrap_or_else(PoisonError::into_inner);
+        if failed.is_empty() { None } else { failed.remove(&(run, case.to_owned())) }
     }
 
     /// Closes the connections of readers.

@@ -1,6 +1,6 @@
 //! Streams the events of many cases of a run, for tools that read all of history.
 
-use super::content::content;
+use super::content::{content, needed};
 use super::error::StoreError;
 use super::open::Store;
 use super::read::{StoredEvent, each_of_case};
@@ -43,6 +43,11 @@ impl StoreReading<'_> {
     /// A case of the run.
     pub fn case(&self, case: &str) -> Result<Case, StoreError> {
         case_of(self.conn, self.run, case)
+    }
+
+    /// The content at an address; a missing one is an error.
+    pub fn needed(&self, hash: &Hash) -> Result<String, StoreError> {
+        needed(self.conn, hash, str::to_owned)
     }
 
     /// Passes the content at an address to `look`, if it is stored.

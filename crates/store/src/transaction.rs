@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 /// next to one that writes without pause.
 const MAX_PAUSE: Duration = Duration::from_millis(2);
 /// How long to wait for a server that went away: as long as one takes to start again.
-#[cfg(feature = "postgres")]
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs `body` in a write transaction and commits it, or rolls it back if `body` fails. `boundary` is called before the transaction, before
@@ -37,22 +36,23 @@ pub(super) fn write<T>(
     }
 }
 
-/// Runs `body` in a transaction that only reads.
-pub(super) fn read<T>(conn: &Connection, body: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+/// Begins a transaction that only reads.
+pub(super) fn begin_read(conn: &Connection) -> Result<(), StoreError> {
     match conn {
         Connection::File(_) => run(conn, "BEGIN")?,
         #[cfg(feature = "postgres")]
         Connection::Server(server) => server.begin_read(PATIENCE)?,
     }
-    let result = body(conn);
-    let ended = match conn {
+    Ok(())
+}
+
+/// Ends a transaction that only read.
+pub(super) fn end_read(conn: &Connection) -> Result<(), StoreError> {
+    match conn {
         Connection::File(_) => roll_back(conn),
         #[cfg(feature = "postgres")]
-        Connection::Server(server) => server.end_read().map_err(StoreError::from),
-    };
-    // A connection that cannot end its transaction is not used again.
-    ended.unwrap_or_default();
-    result
+        Connection::Server(server) => Ok(server.end_read()?),
+    }
 }
 
 fn begin(conn: &Connection, busy_timeout: Duration) -> Result<(), StoreError> {

@@ -20,6 +20,7 @@ use super::error::StoreError;
 use super::knowledge::{FactScope, Rca, RcaHistory};
 use super::open::Store;
 use super::overturned::{OverturnedLink, overturned_as_of};
+use super::readers::Snapshot;
 use super::runs::run_row;
 use crate::sql::{Connection, OptionalExtension, params};
 pub use accuracy::WalkerAccuracy;
@@ -37,6 +38,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Capacity of each cache; a full cache is cleared.
 const CACHE_CAPACITY: usize = 1024;
+/// How often a query is asked whose connection is lost.
+const ATTEMPTS: usize = 3;
 /// Longer texts are truncated to this many characters in answers.
 const TEXT_CHARS: usize = 2000;
 
@@ -177,10 +180,12 @@ impl StoreQueries {
         self.source.as_ref().is_some_and(|(_, snapshot)| (snapshot.first..snapshot.end).contains(&case))
     }
 
-    /// Answers a query in one transaction: a consistent snapshot, and one lock of the file instead of some fifty.
+    /// Answers a query in one transaction, or none if all it reads is cached.
     fn with_snapshot<T>(&self, body: impl FnOnce(&ActiveQuery<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         match &self.source {
-            Some((store, snapshot)) => store.read(|conn| body(&ActiveQuery { needs: self, store: Some((conn, *snapshot)) })),
+            Some((store, snapshot)) => {
+                store.read_lazily(|source| body(&ActiveQuery { needs: self, store: Some((source, *snapshot)) }))
+            }
             None => body(&ActiveQuery { needs: self, store: None }),
         }
     }
@@ -189,7 +194,7 @@ impl StoreQueries {
 /// A query being answered.
 struct ActiveQuery<'a> {
     needs: &'a StoreQueries,
-    store: Option<(&'a Connection, StoreSnapshot)>,
+    store: Option<(&'a dyn Snapshot, StoreSnapshot)>,
 }
 
 impl Deref for ActiveQuery<'_> {
@@ -249,13 +254,13 @@ impl ActiveQuery<'_> {
         &self,
         query: impl FnOnce(&Connection, StoreSnapshot) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.store.map_or_else(|| Ok(T::default()), |(conn, snapshot)| query(conn, snapshot))
+        self.store.map_or_else(|| Ok(T::default()), |(source, snapshot)| query(source.conn()?, snapshot))
     }
 }
 
-impl Queries for StoreQueries {
-    fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String> {
-        let answer = match name {
+impl StoreQueries {
+    fn answer(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, StoreError> {
+        match name {
             "symptoms.similar" => self.with_snapshot(|active| similar::answer(active, about)),
             "rcas.of_symptom" => self.with_snapshot(|active| of_symptom::answer(active, about)),
             "accuracy" => self.with_snapshot(accuracy::answer),
@@ -270,10 +275,29 @@ impl Queries for StoreQueries {
             "workspace" => Ok(self.repositories.clone()),
             _ => {
                 let help = did_you_mean(name, NEEDS.iter().map(|need| need.name)).unwrap_or_default();
-                return Err(format!("no query is called `{name}`; {help}"));
+                Err(StoreError::Refused(format!("no query is called `{name}`; {help}")))
             }
-        };
-        answer.map_err(|error| error.to_string())
+        }
+    }
+}
+
+impl Queries for StoreQueries {
+    /// A query whose connection is lost is repeated. If the store cannot be reached for too long, what the case does without the answer is not
+    /// recorded: its next commit is refused.
+    fn query(&self, name: &str, about: &QuerySubject<'_>) -> Result<Value, String> {
+        let mut attempt = 1;
+        loop {
+            match self.answer(name, about) {
+                Ok(answer) => return Ok(answer),
+                Err(StoreError::Unreachable(_)) if attempt < ATTEMPTS => attempt += 1,
+                Err(error) => {
+                    if let (true, Some((store, snapshot))) = (error.is_outage(), &self.source) {
+                        store.note_failed_read(snapshot.run, &about.case.id, &error);
+                    }
+                    return Err(error.to_string());
+                }
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::fixture::{Backend, StoreFixture, at, effects, launch, rca, review, symptom};
+use crate::fixture::{Backend, StoreFixture, at, effects, launch, rca, review, step, symptom};
 use crate::{RunFindings, RunJournal, RunStatus};
 use asterisk_base::model::{Case, Effect, Launch};
 use asterisk_walk::{Journal, PEERS};
@@ -206,6 +206,23 @@ fn siblings_with_the_same_error_come_first() {
         1,
         "another launch is noticed"
     );
+}
+
+#[rstest]
+fn what_a_case_does_without_the_answer_of_a_query_is_not_recorded(#[values(Backend::File, Backend::Server)] backend: Backend) {
+    if backend.is_missing() {
+        return;
+    }
+    let fixture = StoreFixture::on(backend);
+    let journal = fixture.begin("r", &launch(2));
+    let queries = StoreQueries::new(&fixture.store, "r", json!([])).unwrap();
+    let (store, snapshot) = queries.source.as_ref().unwrap();
+    store.note_failed_read(snapshot.run, "c1", &StoreError::Unreachable("no route".into()));
+    journal.commit(step("c2", 1)).unwrap();
+    let refused = journal.commit(step("c1", 1)).expect_err("a query failed");
+    assert!(refused.to_string().contains("no route"), "{refused}");
+    assert!(fixture.store.events("r", "c1").unwrap().is_empty());
+    journal.commit(step("c1", 1)).unwrap();
 }
 
 #[rstest]

@@ -14,13 +14,13 @@ CREATE TABLE jobs (
   -- How often it failed in this phase.
   failures INTEGER NOT NULL DEFAULT 0,
   worker   TEXT NOT NULL DEFAULT '',
-  -- Until when it is the worker's, or, if it waits, before when it is not given to any.
+  -- Until when it is the worker's; if it waits, before when it is not given to any; if it is done, when it ended.
   until    INTEGER NOT NULL DEFAULT 0,
   -- Why it failed last.
   error    TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX jobs_open ON jobs (state, until, rc);
-CREATE INDEX jobs_of ON jobs (run, state);
+CREATE INDEX jobs_of ON jobs (run, state, until);
 
 CREATE TABLE workers (
   name       TEXT PRIMARY KEY,
