@@ -102,15 +102,16 @@ pub(super) fn standing(conn: &Connection) -> sql::Result<Option<Standing>> {
 /// Notes that events were written, from a number to another. Those of no run may be followed by the removal of contents.
 pub(super) fn note_events(conn: &Connection, (first, last): (i64, i64), of_no_run: bool) {
     let Some(cache) = conn.cache() else { return };
-    let ServerCache { now, last_statement, rows, texts, .. } = &mut *cache.borrow_mut();
-    if let Some(now) = now {
+    let cache = &mut *cache.borrow_mut();
+    if let Some(now) = &mut cache.now {
         now.last_event = last;
         now.first_event = if now.first_event == 0 { first } else { now.first_event };
     }
     if of_no_run {
-        *last_statement = None;
-        rows.clear();
-        texts.clear();
+        cache.last_statement = None;
+        cache.rows.clear();
+        cache.texts.clear();
+        cache.text_bytes = 0;
     }
 }
 

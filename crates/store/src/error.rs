@@ -124,7 +124,7 @@ impl StoreError {
         Self::Io { path: path.to_path_buf(), source }
     }
 
-    /// Whether it has nothing to do with what was asked: the store cannot be reached now, or another process holds it for too long.
+    /// Whether the store cannot be reached now, or another process holds it for too long: the cause is outside the request.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Busy(_))
     }

@@ -166,10 +166,10 @@ fn triage_of(row: &Row<'_>) -> crate::sql::Result<Triage> {
     })
 }
 
-/// What was said of a root cause, as far as a reader sees it.
+/// The statements about a root cause that a reader sees.
 #[derive(Debug, Default)]
 pub(super) struct RcaHistory {
-    /// In the order in which it was said.
+    /// In the order of their rows.
     statements: Vec<RcaStatement>,
     /// The status that a person set outside of runs last.
     status_change: Option<RcaStatusChange>,
