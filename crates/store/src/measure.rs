@@ -105,7 +105,7 @@ fn steps_on_a_server_against_the_same_rows_by_hand() {
         let fixture = StoreFixture::on(Backend::Server);
         drop(fixture.begin("r", &launch(WALKS)));
         let StoreLocation::Server(address) = fixture.location() else { panic!("no server") };
-        let conn = server::open_writer(address, false).unwrap();
+        let conn = server::open_writer(address).unwrap();
         let replies = || conn.server().unwrap().replies();
         let ready: Vec<Vec<StepRows>> = work(batch).iter().map(|(_, commits)| commits.iter().map(rows).collect()).collect();
         let (before, began) = (replies(), Instant::now());

@@ -53,7 +53,7 @@ impl Store {
             StoreLocation::File(path) => Self::open_with_timeout(path, durability, BUSY_TIMEOUT),
             #[cfg(feature = "postgres")]
             StoreLocation::Server(address) => {
-                let conn = server::open_writer(address, durability == Durability::Step)?;
+                let conn = server::open_writer(address)?;
                 Ok(Self::new(&location, Some(CommitWriter::new(conn, BUSY_SERVER)), BUSY_SERVER))
             }
             #[cfg(not(feature = "postgres"))]

@@ -23,10 +23,10 @@ const FUNCTIONS: &str = "\
     CREATE FUNCTION ids_of(list text) RETURNS TABLE (value bigint) LANGUAGE sql IMMUTABLE AS \
       'SELECT id::bigint FROM json_array_elements_text(list::json) AS ids (id)';";
 
-/// Opens a store for writing. `synchronous` is whether a commit waits for the server's disk. A schema is made for a new project.
-pub(super) fn open_writer(address: &ServerAddress, synchronous: bool) -> Result<Connection, StoreError> {
-    let settings = format!("{SETTINGS}; SET synchronous_commit = {}", if synchronous { "on" } else { "off" });
-    let conn = ServerConnection::open(address, &settings)?;
+/// Opens a store for writing. A schema is made for a new project. Commits wait for the server's disk whatever the durability of a run: a
+/// server may crash while its clients live on, and a walk would continue behind a step that is lost.
+pub(super) fn open_writer(address: &ServerAddress) -> Result<Connection, StoreError> {
+    let conn = ServerConnection::open(address, &format!("{SETTINGS}; SET synchronous_commit = on"))?;
     match version(&conn, address)? {
         None => migrate(&conn, address, STEPS)?,
         Some(found) => expect_newest(address, found)?,
