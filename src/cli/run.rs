@@ -206,11 +206,8 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
         Some(observed) => observed.within(walk),
         None => walk(),
     };
-    let unwritten = observed.map(ObserverFanout::end).unwrap_or_default();
     live.finish();
-    for (name, error) in unwritten {
-        ui.note(&format!("warning: not all of `--observe {name}` could be written: {error}"));
-    }
+    run_observe::end(observed, ui);
     let store_flag = global.store_flag();
     let ending = RunEnding {
         interrupted: interrupted.load(Ordering::Relaxed),

@@ -5,7 +5,9 @@ use crate::ui::{Ui, plain};
 use asterisk_base::clock::Clock;
 use asterisk_diag::Diagnostic;
 use asterisk_files::open_private;
-use asterisk_observe::{Attached, DefaultOutput, MakeObserver, ObserverKind, ObserverOptions, ObserverOutput, parse};
+use asterisk_observe::{
+    Attached, DefaultOutput, MakeObserver, ObserverFanout, ObserverKind, ObserverOptions, ObserverOutput, parse,
+};
 use asterisk_session::SessionError;
 use clap::Args;
 use std::io::{self, BufWriter, LineWriter, Write};
@@ -121,6 +123,13 @@ pub(super) fn attach(
         Ok(Attached { name: wanted.text.clone(), observer, layer })
     };
     wanted.iter().map(one).collect()
+}
+
+/// Ends the observers, and warns of those that could not write everything.
+pub(super) fn end(observed: Option<ObserverFanout<'_>>, ui: &Ui) {
+    for (name, error) in observed.map(ObserverFanout::end).unwrap_or_default() {
+        ui.note(&format!("warning: not all of `--observe {name}` could be written: {error}"));
+    }
 }
 
 /// The output of an observer.

@@ -8,9 +8,9 @@ use crate::exit::Exit;
 use crate::serve::{HealthSource, serve_health};
 use crate::ui::{OutputFormat, Ui, plain};
 use asterisk_diag::{Diagnostic, counted};
-use asterisk_observe::ObserverFanout;
+use asterisk_observe::{MetricsText, ObserverFanout};
 use asterisk_session::{JobEnd, SessionError, WorkerHeartbeat, WorkerListener, WorkerSpec};
-use asterisk_store::{Durability, TakenJob, WorkerState};
+use asterisk_store::{Durability, JobFigures, TakenJob, WorkerState};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::net::SocketAddr;
@@ -127,26 +127,21 @@ impl HealthSource for WorkerStatus {
     fn metrics(&self) -> String {
         let (seen, WorkerHeartbeat { active, queue }) = self.last();
         let [finished, failed, lost] = [&self.finished, &self.failed, &self.lost].map(|count| count.load(Ordering::Relaxed));
-        let seconds = seen.elapsed().as_secs();
-        let worker = self.name.replace('\\', "\\\\").replace('"', "\\\"");
-        format!(
-            "# HELP asterisk_worker_jobs_total Jobs of this worker that ended, by how.\n# TYPE asterisk_worker_jobs_total counter\n\
-             asterisk_worker_jobs_total{{worker=\"{worker}\",end=\"finished\"}} {finished}\n\
-             asterisk_worker_jobs_total{{worker=\"{worker}\",end=\"failed\"}} {failed}\n\
-             asterisk_worker_jobs_total{{worker=\"{worker}\",end=\"lost\"}} {lost}\n\
-             # HELP asterisk_worker_active_cases Cases that this worker holds.\n# TYPE asterisk_worker_active_cases gauge\n\
-             asterisk_worker_active_cases{{worker=\"{worker}\"}} {active}\n\
-             # HELP asterisk_worker_store_seconds Time since this worker last reached the store.\n\
-             # TYPE asterisk_worker_store_seconds gauge\n\
-             asterisk_worker_store_seconds{{worker=\"{worker}\"}} {seconds}\n\
-             # HELP asterisk_queue_jobs Jobs of all runs in the store, by state.\n# TYPE asterisk_queue_jobs gauge\n\
-             asterisk_queue_jobs{{state=\"waiting\"}} {waiting}\nasterisk_queue_jobs{{state=\"walking\"}} {walking}\n\
-             asterisk_queue_jobs{{state=\"done\"}} {done}\nasterisk_queue_jobs{{state=\"dead\"}} {dead}\n",
-            waiting = queue.waiting,
-            walking = queue.walking,
-            done = queue.done,
-            dead = queue.dead
-        )
+        let mut text = MetricsText::default();
+        text.metric("worker_jobs_total", "Jobs of this worker that ended, by how.", "counter");
+        for (end, count) in [("finished", finished), ("failed", failed), ("lost", lost)] {
+            text.sample("worker_jobs_total", &[("worker", &self.name), ("end", end)], count);
+        }
+        text.metric("worker_active_cases", "Cases that this worker holds.", "gauge");
+        text.sample("worker_active_cases", &[("worker", &self.name)], active);
+        text.metric("worker_store_seconds", "Time since this worker last reached the store.", "gauge");
+        text.sample("worker_store_seconds", &[("worker", &self.name)], seen.elapsed().as_secs());
+        text.metric("queue_jobs", "Jobs of all runs in the store, by state.", "gauge");
+        let JobFigures { waiting, walking, done, dead } = queue;
+        for (state, count) in [("waiting", waiting), ("walking", walking), ("done", done), ("dead", dead)] {
+            text.sample("queue_jobs", &[("state", state)], count);
+        }
+        text.finish()
     }
 }
 
@@ -157,23 +152,26 @@ impl WorkerListener for WorkerView<'_> {
         }
     }
 
-    fn lives(&self, beat: &WorkerHeartbeat) {
-        *self.health.last.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), *beat);
+    fn heartbeat(&self, heartbeat: &WorkerHeartbeat) {
+        *self.health.last.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), *heartbeat);
     }
 
     fn ended(&self, job: &TakenJob, end: &JobEnd) {
         let case = plain(&job.case);
-        let count = match end {
-            JobEnd::Finished => &self.health.finished,
-            JobEnd::Failed(_) => &self.health.failed,
-            JobEnd::Lost => &self.health.lost,
+        let (count, message) = match end {
+            JobEnd::Finished => {
+                (&self.health.finished, (self.verbose > 0).then(|| format!("walked case {case} of run {}", job.run)))
+            }
+            JobEnd::Failed(why) => {
+                (&self.health.failed, Some(format!("warning: case {case} of run {} failed: {}", job.run, plain(why))))
+            }
+            JobEnd::Lost => {
+                (&self.health.lost, Some(format!("warning: case {case} of run {} was given to another worker", job.run)))
+            }
         };
         count.fetch_add(1, Ordering::Relaxed);
-        match end {
-            JobEnd::Finished if self.verbose > 0 => self.ui.note(&format!("walked case {case} of run {}", job.run)),
-            JobEnd::Finished => {}
-            JobEnd::Failed(why) => self.ui.note(&format!("warning: case {case} of run {} failed: {}", job.run, plain(why))),
-            JobEnd::Lost => self.ui.note(&format!("warning: case {case} of run {} was given to another worker", job.run)),
+        if let Some(message) = message {
+            self.ui.note(&message);
         }
     }
 }
@@ -216,9 +214,7 @@ pub(super) fn worker(global: &GlobalArgs, args: &WorkerArgs) -> Result<Exit, Ses
                 Some(observed) => observed.within(|| session.work(&spec, (&view, observed), &stop)),
                 None => session.work(&spec, (&view, &()), &stop),
             };
-            for (name, error) in observed.map(ObserverFanout::end).unwrap_or_default() {
-                ui.note(&format!("warning: not all of `--observe {name}` could be written: {error}"));
-            }
+            run_observe::end(observed, ui);
             let done = done?;
             let lost = if done.lost > 0 { format!(", {} were given to another worker", done.lost) } else { String::new() };
             ui.out(&format!(

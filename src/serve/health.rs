@@ -54,7 +54,7 @@ async fn accept(listener: TcpListener, source: Arc<dyn HealthSource>) {
             });
             let mut http = hyper::server::conn::http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(TIMEOUT).keep_alive(false);
-            // A client that goes away is none of ours.
+            // The client may be gone.
             drop(tokio::time::timeout(TIMEOUT, http.serve_connection(TokioIo::new(stream), answer)).await);
             drop(place);
         });

@@ -20,5 +20,6 @@ mod step_intervals;
 mod text;
 
 pub use kinds::{DefaultOutput, KINDS, MakeObserver, ObserverKind, ObserverOptions, parse};
+pub use metrics::MetricsText;
 pub use observed::{Attached, MadeObserver, Observer, ObserverFanout, TracingLayer, TriedObserver};
 pub use out::ObserverOutput;

@@ -10,7 +10,7 @@ use asterisk_base::model::Case;
 use asterisk_session::StartedRun;
 use asterisk_walk::{Event, EventBody, WalkStatus};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{self, Write as _};
 
 /// The upper bounds of the histogram of step durations, in seconds.
@@ -37,6 +37,32 @@ const METRICS: &[(&str, &str, &str)] = &[
     ("failed_steps_total", "Failed nodes with a policy.", "counter"),
     ("cases", "Cases by status.", "gauge"),
 ];
+
+/// A text in Prometheus' format.
+#[derive(Debug, Default)]
+pub struct MetricsText(String);
+
+impl MetricsText {
+    /// Begins a metric: its name without the prefix of the program, and its type.
+    pub fn metric(&mut self, name: &str, help: &str, kind: &str) {
+        _ = write!(self.0, "# HELP asterisk_{name} {help}\n# TYPE asterisk_{name} {kind}\n");
+    }
+
+    /// Adds a sample with labels.
+    pub fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
+        self.labelled(name, &written(labels), value);
+    }
+
+    fn labelled(&mut self, name: &str, labels: &str, value: impl Display) {
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+        _ = writeln!(self.0, "asterisk_{name}{labels} {value}");
+    }
+
+    /// The text.
+    pub fn finish(self) -> String {
+        self.0
+    }
+}
 
 /// Collects the metrics of a run.
 struct Metrics {
@@ -86,41 +112,34 @@ impl Metrics {
     }
 
     fn text(&self, now: Timestamp) -> String {
-        let mut out = String::new();
-        let head = |out: &mut String, name: &str, help: &str, kind: &str| {
-            _ = write!(out, "# HELP asterisk_{name} {help}\n# TYPE asterisk_{name} {kind}\n");
-        };
+        let mut out = MetricsText::default();
         let run: Vec<(&str, &str)> = self.run.iter().map(|(key, value)| (*key, value.as_str())).collect();
-        head(&mut out, "run_info", "The run.", "gauge");
-        _ = writeln!(out, "asterisk_run_info{{{}}} 1", written(&run));
-        head(&mut out, "run_seconds", "The time spent walking it in this process.", "gauge");
-        _ = writeln!(out, "asterisk_run_seconds {}", now.seconds_since(self.began));
+        out.metric("run_info", "The run.", "gauge");
+        out.sample("run_info", &run, 1);
+        out.metric("run_seconds", "The time spent walking it in this process.", "gauge");
+        out.sample("run_seconds", &[], now.seconds_since(self.began));
         for (name, help, kind) in METRICS {
             let mut of = self.counts.iter().filter(|((metric, _), _)| metric == name).peekable();
             if of.peek().is_some() {
-                head(&mut out, name, help, kind);
+                out.metric(name, help, kind);
             }
             for ((_, labels), count) in of {
-                let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
-                _ = writeln!(out, "asterisk_{name}{labels} {count}");
+                out.labelled(name, labels, count);
             }
         }
         if !self.times.is_empty() {
-            head(&mut out, "step_seconds", "The time from the beginning of a step until it was recorded, by node.", "histogram");
+            out.metric("step_seconds", "The time from the beginning of a step until it was recorded, by node.", "histogram");
         }
         for (labels, times) in &self.times {
             for (bucket, bound) in times.buckets.iter().zip(BOUNDS) {
-                _ = writeln!(out, "asterisk_step_seconds_bucket{{{labels},le=\"{bound}\"}} {bucket}");
+                out.labelled("step_seconds_bucket", &format!("{labels},le=\"{bound}\""), bucket);
             }
-            _ = writeln!(out, "asterisk_step_seconds_bucket{{{labels},le=\"+Inf\"}} {}", times.count);
-            _ = writeln!(
-                out,
-                "asterisk_step_seconds_sum{{{labels}}} {}",
-                Timestamp::from_millis(times.sum).seconds_since(Timestamp::default())
-            );
-            _ = writeln!(out, "asterisk_step_seconds_count{{{labels}}} {}", times.count);
+            out.labelled("step_seconds_bucket", &format!("{labels},le=\"+Inf\""), times.count);
+            let sum = Timestamp::from_millis(times.sum).seconds_since(Timestamp::default());
+            out.labelled("step_seconds_sum", labels, sum);
+            out.labelled("step_seconds_count", labels, times.count);
         }
-        out
+        out.finish()
     }
 }
 

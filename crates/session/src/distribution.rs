@@ -27,8 +27,8 @@ use tracing::info_span;
 const LOOK: Duration = Duration::from_millis(100);
 /// How much later a job may appear than one that ended after it, in milliseconds: commits are in another order than their times.
 const OVERLAP_MS: i64 = 10_000;
-/// How often a worker says that it lives.
-const BEAT: Duration = Duration::from_secs(5);
+/// How often a worker sends a heartbeat.
+const HEARTBEAT: Duration = Duration::from_secs(5);
 /// How long a worker without jobs waits before it looks again, at first and at most.
 const IDLE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 /// How many jobs a thread takes at once.
@@ -65,11 +65,11 @@ pub trait WorkerListener: Sync {
     fn took(&self, _run: &str) {}
     /// It finished a job, or that failed for a reason, or was given to another worker.
     fn ended(&self, _job: &TakenJob, _end: &JobEnd) {}
-    /// It has reached the store to say that it lives.
-    fn lives(&self, _beat: &WorkerHeartbeat) {}
+    /// Its heartbeat reached the store.
+    fn heartbeat(&self, _heartbeat: &WorkerHeartbeat) {}
 }
 
-/// What a worker learns when it says that it lives, every few seconds.
+/// The figures that come with a heartbeat.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WorkerHeartbeat {
     /// How many cases it holds.
@@ -211,7 +211,7 @@ impl Session {
             state,
             summary: Mutex::default(),
         };
-        working.lives();
+        working.report_heartbeat();
         let over = AtomicBool::new(false);
         let worked = std::thread::scope(|scope| {
             scope.spawn(|| working.keep_alive(&over));
@@ -231,7 +231,7 @@ impl Working<'_> {
         let mut last = Instant::now();
         while !over.load(Ordering::Relaxed) {
             std::thread::sleep(IDLE.0);
-            if last.elapsed() < BEAT {
+            if last.elapsed() < HEARTBEAT {
                 continue;
             }
             last = Instant::now();
@@ -243,15 +243,15 @@ impl Working<'_> {
             // A store that cannot be reached for a while: the jobs are given to others, if that lasts.
             if let Ok(state) = self.store.heartbeat(&self.spec.name, self.spec.threads, &jobs) {
                 *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
-                self.lives();
+                self.report_heartbeat();
             }
         }
     }
 
-    /// Says what it knows now. Figures that cannot be read must not end a worker.
-    fn lives(&self) {
+    /// Reports a heartbeat. Figures that cannot be read must not end a worker.
+    fn report_heartbeat(&self) {
         if let Ok(queue) = self.store.queue_figures() {
-            self.watch.lives(&WorkerHeartbeat { active: held(&self.held).len(), queue });
+            self.watch.heartbeat(&WorkerHeartbeat { active: held(&self.held).len(), queue });
         }
     }
 

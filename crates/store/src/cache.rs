@@ -139,7 +139,8 @@ pub(super) fn note_row(conn: &Connection, hash: &Hash, row: Option<i64>) {
     let cache = &mut *cache.borrow_mut();
     match row {
         Some(row) => insert(&mut cache.rows, *hash, row),
-        None => drop(cache.writes && cache.absent.insert(*hash)),
+        None if cache.writes => drop(cache.absent.insert(*hash)),
+        None => {}
     }
 }
 
