@@ -1,6 +1,7 @@
 //! `asterisk calibrate`.
 
 use super::calibrate_view::{CalibrationFormat, print};
+use super::profile_arg::ProfileArg;
 use super::run::ViaArg;
 use super::{GlobalArgs, ParallelArg, ProjectArgs, calibrate_truth};
 use crate::exit::Exit;
@@ -52,6 +53,8 @@ pub(super) struct CalibrateArgs {
     /// Keep the stores of a scenario of several projects, for `asterisk explain`; that of a single project is always kept.
     #[arg(long)]
     keep: bool,
+    #[command(flatten)]
+    profile: ProfileArg,
     #[command(flatten)]
     project: ProjectArgs,
     /// Output format.
@@ -163,7 +166,10 @@ pub(super) fn calibrate(global: &GlobalArgs, args: &CalibrateArgs) -> Result<Exi
         compare: args.compare.clone(),
     };
     let shown = Shown(ui.progress(0));
-    let report = measure(&session, &spec, &shown);
-    shown.0.finish();
+    let report = args.profile.measured(ui, || {
+        let report = measure(&session, &spec, &shown);
+        shown.0.finish();
+        report
+    });
     print(ui, args.format, &report?, global.verbose > 0)
 }

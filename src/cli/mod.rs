@@ -29,6 +29,7 @@ mod lint_report;
 mod man;
 mod new;
 mod policy_args;
+mod profile_arg;
 mod push;
 mod rca;
 mod repl;

@@ -1,5 +1,6 @@
 //! `asterisk replay`.
 
+use super::profile_arg::ProfileArg;
 use super::replay_sweep::{SweepArgs, nothing};
 use super::run::print_failed_rules;
 use super::{FormatArg, GlobalArgs, ParallelArg, ProjectArgs, replay_sweep};
@@ -52,6 +53,8 @@ pub(super) struct ReplayArgs {
     #[arg(long)]
     allow_empty: bool,
     #[command(flatten)]
+    profile: ProfileArg,
+    #[command(flatten)]
     project: ProjectArgs,
     #[command(flatten)]
     format: FormatArg,
@@ -62,11 +65,11 @@ pub(super) fn replay(global: &GlobalArgs, args: &ReplayArgs) -> Result<Exit, Ses
     let session = global.session(&args.project, None)?;
     let query = ReplaySpec { runs: args.runs.clone(), pipeline: args.pipeline.clone(), parallel: args.parallel.count() };
     if args.sweep.is_given() {
-        return replay_sweep::sweep(ui, global, &session, &args.sweep, &query, args.allow_empty);
+        return args.profile.measured(ui, || replay_sweep::sweep(ui, global, &session, &args.sweep, &query, args.allow_empty));
     }
     let clock = session.setup().clock.clone();
     let began = clock.now();
-    let done = decide_again(&session, &query)?;
+    let done = args.profile.measured(ui, || decide_again(&session, &query))?;
     let took = clock.now().seconds_since(began);
     for (run, why) in &done.left_out {
         ui.note(&format!("skipped run {run}: {why}"));

@@ -1,6 +1,7 @@
 //! `asterisk run`.
 
 use super::policy_args::PolicyArgs;
+use super::profile_arg::ProfileArg;
 use super::report::FilesArg;
 use super::run_observe::{self, ObserveArgs};
 use super::run_screen::{self, ScreenParts};
@@ -118,6 +119,8 @@ pub(super) struct RunArgs {
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
     observe: ObserveArgs,
+    #[command(flatten)]
+    profile: ProfileArg,
     /// Exit with 1 if this expression over the figures of the report is true, for example `new_causes > 0`; may be
     /// given several times. The figures: failures, causes, `new_causes`, regressions, recurring, flaky, undecided, `undecided_share`,
     /// `lowest_confidence`, `needs_review`, failed, unfinished, gaps, `by_defect.CODE`, `by_category.NAME`, `new_by_defect.CODE`,
@@ -187,7 +190,7 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
     let example = args.resume.is_none() && args.launch.is_none() && args.input.is_empty();
     let parts = ScreenParts { cases: args.list_cases, example };
     let (follow, pin, migrate, resume, budget) = (args.watch, args.pin, args.migrate, args.resume.clone(), args.budget);
-    let distribute = args.distribute;
+    let (distribute, profile) = (args.distribute, args.profile.clone());
     let spec = resume.is_none().then(|| spec(args, global.environment.input(), parallel, durability)).transpose()?;
     let go = |current: Option<&CurrentProject>| match (&resume, &spec, current) {
         (Some(run), _, migrate) => {
@@ -202,11 +205,19 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
         (false, true) => texts.load(None).and_then(|project| go(Some(&CurrentProject::new(project)))),
         (false, false) => go(None),
     };
-    let result = match &observed {
-        Some(observed) => observed.within(walk),
-        None => walk(),
+    let measured = || {
+        let result = match &observed {
+            Some(observed) => observed.within(walk),
+            None => walk(),
+        };
+        live.finish();
+        result
     };
-    live.finish();
+    let page = |result: &RunResult| {
+        let dir = result.recorded.then(|| session.run_dir(&result.run).ok()).flatten()?;
+        Some(dir.path().join("profile.html"))
+    };
+    let result = profile.measured_to(ui, measured, page);
     run_observe::end(observed, ui);
     let store_flag = global.store_flag();
     let ending = RunEnding {

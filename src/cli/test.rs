@@ -1,5 +1,6 @@
 //! `asterisk test`.
 
+use super::profile_arg::ProfileArg;
 use super::{GlobalArgs, ProjectArgs};
 use super::{test_mutants, test_view};
 use crate::exit::Exit;
@@ -51,6 +52,8 @@ pub(super) struct TestArgs {
     #[arg(long)]
     allow_empty: bool,
     #[command(flatten)]
+    profile: ProfileArg,
+    #[command(flatten)]
     project: ProjectArgs,
     /// Output format.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -86,7 +89,7 @@ pub(super) fn test(global: &GlobalArgs, args: &TestArgs) -> Result<Exit, Session
     if args.watch {
         return watch(global, args, ui, &spec);
     }
-    let results = run(&session, &spec)?;
+    let results = args.profile.measured(ui, || run(&session, &spec))?;
     if results.tests.is_empty() && !args.allow_empty {
         return Err(nothing());
     }

@@ -60,6 +60,7 @@ mod peers;
 mod policy;
 mod policy_gallery;
 mod policy_vectors;
+mod profile;
 mod projects;
 mod prompts;
 mod rca_rules;

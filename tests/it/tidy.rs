@@ -398,6 +398,7 @@ fn every_command_shows_an_example() {
         "lint_report",
         "man",
         "policy_args",
+        "profile_arg",
         "run_observe",
         "mod",
         "run_screen",

@@ -7,7 +7,7 @@ use super::select::{SelectedFile, select};
 use super::test_host::ScriptTestHost;
 use super::test_project::TestProject;
 use asterisk_diag::{Code, Diagnostic};
-use asterisk_script::probe::{Probes, Recorder, RecordingScope};
+use asterisk_script::probe::{Probes, Recorder, RecordingScope, frame};
 use asterisk_script::{FunctionRef, ScriptFunction, TestCallResult, TestHost};
 use asterisk_session::{Session, SessionError, TestFile, TestTexts, WorkerPool};
 use std::path::PathBuf;
@@ -86,7 +86,7 @@ impl TestRunner<'_> {
         let begun = clock.now();
         let trial = match function(self.ground, file, name) {
             Ok(function) if self.coverage => recorder.watch(|| function.run_test(scene(self.ground, file))),
-            Ok(function) => function.run_test(scene(self.ground, file)),
+            Ok(function) => frame("test", name, || function.run_test(scene(self.ground, file))),
             Err(diagnostic) => TestCallResult { failure: Some(diagnostic), rows: Vec::new() },
         };
         let seconds = clock.now().seconds_since(begun);

@@ -66,47 +66,60 @@ impl ClosureCall<'_> {
             let position = self.context.call_position();
             return Err(Box::new(EvalAltResult::ErrorNonPureMethodCallOnConstant(self.name.into(), position)));
         }
-        let mut items = array.as_array_ref().map(|array| array.clone()).unwrap_or_default();
+        if in_place {
+            let items = array.as_array_ref().map(|array| array.clone()).unwrap_or_default();
+            let (yes, no) = self.divide(items)?;
+            let (kept, taken) = if self.name == "retain" { (yes, no) } else { (no, yes) };
+            if let Ok(mut array) = array.as_array_mut() {
+                *array = kept;
+            }
+            return Ok(taken.into());
+        }
+        // The closure may read a shared array, which is then not held.
+        let copy = if array.is_shared() { array.flatten_clone() } else { Dynamic::UNIT };
+        let array = if array.is_shared() { &copy } else { &*array };
+        let held = array.as_array_ref();
+        let items: &[Dynamic] = held.as_ref().map_or(&[], |items| items.as_slice());
         Ok(match self.name {
             "map" => {
-                let values: ClosureResult<Array> = items.iter_mut().enumerate().map(|(at, item)| self.value(item, at)).collect();
+                let values: ClosureResult<Array> = items.iter().enumerate().map(|(at, item)| self.value(item, at)).collect();
                 values?.into()
             }
-            "filter" => self.divide(items)?.0.into(),
-            "drain" | "retain" => {
-                let (yes, no) = self.divide(items)?;
-                let (kept, taken) = if self.name == "retain" { (yes, no) } else { (no, yes) };
-                if let Ok(mut array) = array.as_array_mut() {
-                    *array = kept;
+            "filter" => {
+                let mut kept = Array::new();
+                for (at, item) in items.iter().enumerate() {
+                    if self.answer(item, at)? {
+                        kept.push(item.clone());
+                    }
                 }
-                taken.into()
+                kept.into()
             }
-            "all" => self.first(&mut items, 0, false)?.is_none().into(),
-            "none" => self.first(&mut items, 0, true)?.is_none().into(),
-            "find" => self.first(&mut items, start, true)?.map_or(Dynamic::UNIT, |at| items.swap_remove(at)),
+            "all" => self.first(items, 0, false)?.is_none().into(),
+            "none" => self.first(items, 0, true)?.is_none().into(),
+            "find" => self.first(items, start, true)?.map_or(Dynamic::UNIT, |at| items[at].clone()),
             "index_of" => {
-                let at = self.first(&mut items, start, true)?;
+                let at = self.first(items, start, true)?;
                 at.and_then(|at| i64::try_from(at).ok()).unwrap_or(-1).into()
             }
-            _ => self.first(&mut items, 0, true)?.is_some().into(),
+            _ => self.first(items, 0, true)?.is_some().into(),
         })
     }
 
     /// Partitions the items by the predicate.
     fn divide(&self, items: Array) -> ClosureResult<(Array, Array)> {
         let (mut yes, mut no) = (Array::new(), Array::new());
-        for (at, mut item) in items.into_iter().enumerate() {
-            let side = if self.answer(&mut item, at)? { &mut yes } else { &mut no };
+        for (at, item) in items.into_iter().enumerate() {
+            let side = if self.answer(&item, at)? { &mut yes } else { &mut no };
             side.push(item);
         }
         Ok((yes, no))
     }
 
     /// The index of the first item with the wanted result. A negative start counts from the end.
-    fn first(&self, items: &mut Array, start: i64, wanted: bool) -> ClosureResult<Option<usize>> {
+    fn first(&self, items: &[Dynamic], start: i64, wanted: bool) -> ClosureResult<Option<usize>> {
         let from_end = usize::try_from(start.unsigned_abs()).unwrap_or(usize::MAX);
         let start = if start < 0 { items.len().saturating_sub(from_end) } else { from_end };
-        for (at, item) in items.iter_mut().enumerate().skip(start) {
+        for (at, item) in items.iter().enumerate().skip(start) {
             if self.answer(item, at)? == wanted {
                 return Ok(Some(at));
             }
@@ -115,7 +128,7 @@ impl ClosureCall<'_> {
     }
 
     /// The value of the closure for an item: of `|x| ..`, as most are, else of `|| ..` with `this`, or of `|x, index| ..`.
-    fn value(&self, item: &mut Dynamic, at: usize) -> ClosureResult<Dynamic> {
+    fn value(&self, item: &Dynamic, at: usize) -> ClosureResult<Dynamic> {
         if self.closure.is_anonymous() {
             match self.closure.call_raw(self.context, None, [item.clone()]) {
                 Ok(value) => return Ok(value),
@@ -127,7 +140,7 @@ impl ClosureCall<'_> {
             }
         }
         let index = i64::try_from(at).unwrap_or(i64::MAX).into();
-        self.closure.call_raw_with_extra_args(self.name, self.context, Some(item), [], [index], Some(0))
+        self.closure.call_raw_with_extra_args(self.name, self.context, Some(&mut item.clone()), [], [index], Some(0))
     }
 
     /// Whether the closure has another number of parameters.
@@ -135,7 +148,7 @@ impl ClosureCall<'_> {
         matches!(error, EvalAltResult::ErrorFunctionNotFound(signature, _) if signature.starts_with(self.closure.fn_name()))
     }
 
-    fn answer(&self, item: &mut Dynamic, at: usize) -> ClosureResult<bool> {
+    fn answer(&self, item: &Dynamic, at: usize) -> ClosureResult<bool> {
         let answer = self.value(item, at)?.flatten();
         answer.as_bool().or_else(|_| {
             let what =

@@ -2,7 +2,7 @@
 
 use super::limits::ScriptLimits;
 use super::rhai_internals::{capture, lexicon};
-use super::{array_methods, environment, equality, fault, forbidden, guard, pad, sort, strict, text, view};
+use super::{array_methods, environment, equality, fault, forbidden, guard, memo, pad, sort, strict, text, view};
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Engine, Module, OptimizationLevel, Shared};
 use std::sync::LazyLock;
@@ -34,6 +34,7 @@ pub fn build<'a>(limits: &ScriptLimits, fields: impl IntoIterator<Item = &'a str
         engine.register_fn(name, |fault: &mut fault::ScriptFault| fault.message.clone());
     }
     strict::register(&mut engine);
+    memo::register(&mut engine);
     environment::register(&mut engine);
     capture::register(&mut engine);
     pad::register(&mut engine);

@@ -201,6 +201,11 @@ pub(crate) fn tick() -> Option<Dynamic> {
     })
 }
 
+/// The operations that the current call may still use.
+pub(crate) fn operations_left() -> u64 {
+    BUDGET.with(|budget| budget.operations.get())
+}
+
 /// Refunds the operations of host nodes placed before others: observing a call must not spend its budget.
 pub(crate) fn refund(operations: u64) {
     BUDGET.with(|budget| {
@@ -214,6 +219,11 @@ pub(crate) fn refund(operations: u64) {
 /// exceeded. Nearly free for small texts.
 pub(crate) fn charge(bytes: usize) -> Result<(), Box<EvalAltResult>> {
     spend(bytes / BYTES, bytes >= MANY)
+}
+
+/// Charges the operations of an evaluation whose result is reused.
+pub(crate) fn charge_operations(operations: u64) -> Result<(), Box<EvalAltResult>> {
+    spend(usize::try_from(operations).unwrap_or(usize::MAX), false)
 }
 
 /// Charges one operation and reads the clock: for use between steps of slow work.

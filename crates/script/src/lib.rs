@@ -11,9 +11,9 @@
 //! | `fault`, `guard`, `limits`, `panic_guard`, `reference` | the limits of scripts and their enforcement; names of functions |
 //! | `view`, `json`, `value_kind`, `compare`, `equality` | the values that scripts read, and comparison semantics |
 //! | `rhai_internals` | the syntax tree, its rewriting, evaluation: everything that depends on Rhai's internals |
-//! | `engine`, `forbidden`, `strict`, `environment`, `pad`, `predicate`, `sort`, `text` | the creation of engines, and deviations from stock Rhai |
+//! | `engine`, `forbidden`, `strict`, `environment`, `pad`, `predicate`, `sort`, `text`, `memo` | the creation of engines, and deviations from stock Rhai; reusing results |
 //! | `unit`, `words`, `file_items`, `common_mistakes`, `parse_error`, `recover`, `condition`, `imports`, `resolver` | a text, its tokens and tree; parse errors |
-//! | `probe`, `running_test` | observing evaluations, for explanations and coverage; the host of a running test |
+//! | `probe`, `running_test` | observing evaluations, for explanations, coverage and profiles; the host of a running test |
 //! | `api`, `builtins`, `pattern` | the functions that scripts may call |
 //! | `outline`, `parse`, `call_site`, `call_check`, `import_order`, `linked`, `link`, `eval_trace`, `explain` | linking texts to a library; errors through call frames |
 //! | `eval_cache`, `invoke`, `library`, `reachable`, `rule`, `responder`, `effects`, `role`, `root_rule`, `verdict_rule` | calling a function and reading its result |
@@ -54,6 +54,7 @@ mod library;
 mod limits;
 mod link;
 mod linked;
+mod memo;
 mod outline;
 mod pad;
 mod panic_guard;

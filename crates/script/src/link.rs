@@ -8,7 +8,7 @@ use super::limits::ScriptLimits;
 use super::linked::{LibraryInputs, LinkedCondition, LinkedLibrary, LinkedScript};
 use super::outline::{ScriptOutline, names_after_dots};
 use super::parse::{ParseSettings, Parsed, finish, parse_file};
-use super::probe::{self, Probes};
+use super::probe::{self, Probes, is_profiled};
 use super::reference::is_test_file;
 use super::resolver::ScriptResolver;
 use asterisk_diag::{Diagnostic, Diagnostics, Source, Span};
@@ -22,6 +22,8 @@ const HOST_API: engine::Extend = super::api::register;
 
 pub(crate) fn link(inputs: LibraryInputs, previous: Option<&LinkedLibrary>) -> Result<Arc<LinkedLibrary>, Diagnostics> {
     let LibraryInputs { scripts, conditions, fields, limits, probes, reached, trusted } = inputs;
+    // A thread that is profiled links for profiles.
+    let probes = if probes == Probes::None && is_profiled() { Probes::Statements } else { probes };
     let previous = previous.filter(|previous| previous.limits == limits && previous.probes == probes);
     let mut problems = Diagnostics::new();
     let mut engine = engine::build(&limits, [], HOST_API);

@@ -3,7 +3,7 @@
 use super::call_site::{Calls, calls_of};
 use super::imports::{Import, imports_of};
 use super::limits::ScriptLimits;
-use super::probe::{ProbeTable, Probed, Probes};
+use super::probe::{ProbeTable, Probed, Probes, name_table};
 use super::rhai_internals::rewrite::{RewrittenScript, rewrite};
 use super::rhai_internals::tree::{Expr, Function, Node, SyntaxTree};
 use super::strict::Strict;
@@ -122,12 +122,17 @@ fn parse(engine: &Engine, text: &UnitText, fields: &BTreeSet<String>) -> Result<
 
 /// Rewrites a parsed text, and collects what it defines and needs.
 pub(crate) fn finish(unit: Unit, source: Source, imports: Vec<Import>, probes: Probes) -> Parsed {
+    let mut plain = Strict::new(unit.name(), imports.len());
     let (rewritten, table) = match probes {
-        Probes::None => (rewrite(unit.ast(), &mut Strict), None),
+        Probes::None => (rewrite(unit.ast(), &mut plain), None),
         probes => {
-            let mut nodes = Probed::new(probes);
+            let mut nodes = Probed::new(probes, plain);
             let rewritten = rewrite(unit.ast(), &mut nodes);
-            (rewritten, Some(nodes.into_table()))
+            let table = nodes.into_table();
+            if probes == Probes::Statements {
+                name_table(&unit, &table);
+            }
+            (rewritten, Some(table))
         }
     };
     let hash = Hash::of(unit.script().as_bytes());

@@ -3,10 +3,13 @@
 use super::compare::{self, CompareOp};
 use super::fault::{self, ScriptFault};
 use super::guard;
+use super::memo::memo;
+use super::reference::is_test_file;
 use super::rhai_internals::call_caches;
 use super::rhai_internals::function_stub::{BODY, StubBlock};
 use super::rhai_internals::node::{RewrittenExpr, constant_of};
 use super::rhai_internals::rewrite::Nodes;
+use super::rhai_internals::tree::FunctionHead;
 use rhai::{Dynamic, Engine, EvalAltResult, EvalContext, Expression, ImmutableString, Position};
 
 // Keys that no script can type.
@@ -19,10 +22,32 @@ const SHALLOW: &str = "\u{2039}shallow\u{203a}";
 /// own.
 const DEEPEST: usize = 64;
 
-/// Strict comparisons, and nodes that enforce limits and avoid shared locks.
-pub(crate) struct Strict;
+/// Strict comparisons, nodes that enforce limits and avoid shared locks, and those that reuse results.
+pub(crate) struct Strict {
+    /// The number of imports of the file; `None` if its functions are not pure, because it is a test.
+    imports: Option<usize>,
+    /// Whether the function being rewritten has a name.
+    named: bool,
+}
+
+impl Strict {
+    pub(crate) fn new(file: &str, imports: usize) -> Self {
+        Self { imports: Some(imports).filter(|_| !is_test_file(file)), named: false }
+    }
+}
 
 impl Nodes for Strict {
+    fn enter(&mut self, function: Option<FunctionHead>) {
+        self.named = function.is_some_and(|function| !function.is_closure());
+    }
+
+    fn body(&mut self, block: RewrittenExpr, params: usize) -> RewrittenExpr {
+        match self.imports.filter(|_| self.named && params > 0) {
+            Some(imports) => memo(block, params, imports),
+            None => block,
+        }
+    }
+
     fn compare(&mut self, op: CompareOp, operands: Vec<RewrittenExpr>, position: Position, _id: Option<u32>) -> RewrittenExpr {
         compare(op, operands, position)
     }

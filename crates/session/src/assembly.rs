@@ -210,6 +210,8 @@ struct KeptEvidence<'a> {
 
 /// The most bytes of texts whose evidence is kept, which takes some ten times as much.
 const EVIDENCE_KEPT: usize = 4 << 20;
+/// The bytes that a case counts for besides its texts.
+const EVIDENCE_OF_CASE: usize = 4 << 10;
 
 impl<'a> KeptEvidence<'a> {
     fn new(run: &'a str, launch: &'a Launch, work: &'a mut [CaseWork], keep: bool) -> Self {
@@ -219,7 +221,7 @@ impl<'a> KeptEvidence<'a> {
     }
 
     fn take(&mut self, case: &Case, evidence: ReadEvidence) {
-        let size = case.error_message.len() + case.log_snippet.len();
+        let size = case.error_message.len() + case.log_snippet.len() + EVIDENCE_OF_CASE;
         if size > self.left {
             return;
         }
@@ -254,7 +256,7 @@ impl EndedRun<'_> {
         let mut failed_rules = RuleFailures::default();
         // What cannot be read is made again.
         let mut known = if recorded { store.findings(&run, revision).unwrap_or_default() } else { BTreeMap::new() };
-        for CaseWork { id, status, whole, own, .. } in work {
+        for CaseWork { id, status, whole, own, params, .. } in work {
             let own = own.map(|own| *own).unwrap_or_default();
             let OutsideDetails { failure, tokens: taken, waits: waiting, failed_rules: failed } = own;
             tokens.add(&taken);
@@ -265,11 +267,17 @@ impl EndedRun<'_> {
                 None => briefs.push(StoredCaseBrief { id, status }),
                 Some(whole) => {
                     let (case, state) = *whole;
-                    let (finding, trouble) = finding::of(plan, &launch, &case, &state, &run, known.remove(&case.id));
-                    kept.push(CaseResult { case, state, case_status: None, finding, trouble });
+                    let finding = known.remove(&case.id);
+                    kept.push((CaseResult { case, state, case_status: None, finding, trouble: None }, params));
                 }
             }
         }
+        let found = pool.map(&kept, |(result, params)| {
+            let params = params.as_deref().and_then(OnceLock::get);
+            finding::of(plan, &launch, &result.case, &result.state, &run, result.finding.clone(), params)
+        });
+        let summarised = |((result, _), (finding, trouble))| CaseResult { finding, trouble, ..result };
+        let kept = kept.into_iter().zip(found).map(summarised).collect();
         let stored = (!briefs.is_empty()).then(|| StoredCases { store: store.clone(), cases: briefs, pool });
         let cases = RunCases { kept, stored };
         let mut result = RunResult {

@@ -18,7 +18,7 @@ use asterisk_walk::{
 };
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Executes the walks of one run.
 pub(super) struct RunExecutor<'a> {
@@ -125,9 +125,9 @@ impl RunExecutor<'_> {
             let (case, state) = &*whole;
             let node = state.node.as_deref().and_then(|name| plan.pipeline.node(name)).unwrap_or(plan.pipeline.start);
             let step = StepContext::between(plan, node, state);
-            let params =
-                CaseParams::new(self.run.id(), &self.run.launch, case)
-                    .for_step(case, &step, &step.state(None), &[], &|_| Vec::new());
+            let kept = work.params.as_deref().and_then(OnceLock::get).map(CaseParams::anew);
+            let params = kept.unwrap_or_else(|| CaseParams::new(self.run.id(), &self.run.launch, case));
+            let params = params.for_step(case, &step, &step.state(None), &[], &|_| Vec::new());
             let key = by.respond(&params.view, plan.vars()).map_err(|error| SessionError::Texts((*error).into()))?;
             let alike = key.as_object().is_some_and(|parts| !parts.is_empty());
             work.whole = self.run.keep.then_some(whole);
@@ -271,7 +271,8 @@ impl RunExecutor<'_> {
             work.fail(failure);
         }
         work.span = (work.phase.is_some() && !span.is_disabled()).then(|| Box::new(span.clone()));
-        work.params = (keeps && work.phase.is_some()).then_some(params);
+        // Until the end, for the summary.
+        work.params = keeps.then_some(params);
         work.whole = self.run.keep.then_some(whole);
         Ok(())
     }

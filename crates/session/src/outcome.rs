@@ -256,7 +256,7 @@ impl CaseReader<'_> {
             state.status = work.status;
         }
         let (finding, trouble) =
-            if summarised { finding::of(self.plan, launch, &case, &state, self.run, None) } else { (None, None) };
+            if summarised { finding::of(self.plan, launch, &case, &state, self.run, None, None) } else { (None, None) };
         let case_status = self.store.case_status(self.run, &work.id)?;
         Ok(CaseResult { case, state, case_status, finding, trouble })
     }

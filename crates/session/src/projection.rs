@@ -234,6 +234,7 @@ const RUN_FILES: &[&str] = &[
     "jira",
     "manifest.json",
     "package.zip",
+    "profile.html",
     "rca.json",
     "regression-report.md",
     "report.html",

@@ -4,6 +4,7 @@
 //! would leave behind a multiple of what those caches take.
 
 use asterisk_base::subscriber::Inherited;
+use asterisk_script::probe::Profiler;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,8 +56,8 @@ impl WorkerPool {
         };
         match self.pool() {
             Some(pool) => {
-                let inherited = Inherited::here();
-                pool.broadcast(|_| inherited.within(work));
+                let (inherited, profiler) = (Inherited::here(), Profiler::here());
+                pool.broadcast(|_| Profiler::within(profiler.as_ref(), || inherited.within(work)));
             }
             None => work(),
         }
@@ -67,8 +68,8 @@ impl WorkerPool {
     pub fn map<T: Sync, R: Send>(&self, items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
         match self.pool() {
             Some(pool) => {
-                let inherited = Inherited::here();
-                let make = |item| inherited.within(|| make(item));
+                let (inherited, profiler) = (Inherited::here(), Profiler::here());
+                let make = |item| Profiler::within(profiler.as_ref(), || inherited.within(|| make(item)));
                 pool.install(|| items.par_iter().with_max_len(1).map(make).collect())
             }
             None => items.iter().map(make).collect(),

@@ -20,6 +20,7 @@ use asterisk_base::subscriber;
 use asterisk_diag::counted;
 use asterisk_diag::{Diagnostic, did_you_mean};
 use asterisk_pipeline::NodeIx;
+use asterisk_script::probe::frame;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
@@ -178,7 +179,7 @@ impl Walker<'_> {
     /// Commits the events of a step, then notifies the watcher.
     fn commit(&self, events: &[Event], effects: Vec<asterisk_base::model::Effect<i64>>) -> Result<(), JournalError> {
         if self.journal.keeps() {
-            self.journal.commit(Commit { effects, ..Commit::of(events.to_vec()) })?;
+            frame("commit", "", || self.journal.commit(Commit { effects, ..Commit::of(events.to_vec()) }))?;
         }
         for event in events {
             if let Some(watch) = self.watch {

@@ -120,6 +120,12 @@ impl CaseParams {
         Self { evidence: OnceLock::from(evidence), ..self }
     }
 
+    /// The same parameters, with the evidence, but without the verdict and the root that were made for a step.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self { verdict: OnceLock::new(), root: OnceLock::new(), ..self.clone() }
+    }
+
     /// What the rules of a verdict see of the case in addition to its evidence.
     fn context(&self, plan: &Plan, needs: &[(String, View)]) -> View {
         let kept = |content: &Content| content.view().cloned().unwrap_or_else(View::null);

@@ -5,6 +5,7 @@ use super::plan::Plan;
 use asterisk_base::model::{Case, Hash, Kind};
 use asterisk_evidence::{FailureTexts, PeerKeys};
 use asterisk_script::View;
+use asterisk_script::probe::frame;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -24,6 +25,10 @@ pub struct ReadEvidence {
 impl ReadEvidence {
     /// Reads the texts of a case.
     pub fn read(case: &Case, plan: &Plan) -> Self {
+        frame("evidence", "", || Self::read_anew(case, plan))
+    }
+
+    fn read_anew(case: &Case, plan: &Plan) -> Self {
         let log = case.log_snippet.text_or_error();
         let evidence = plan.evidence.read(FailureTexts::of(case, &log));
         let keys = Arc::new(plan.evidence.peer_keys(case, &evidence));

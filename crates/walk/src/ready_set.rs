@@ -15,6 +15,7 @@ use super::step_spans::{StepSpans, in_spans};
 use super::walker::{WalkOwner, Walker};
 use asterisk_base::subscriber::Inherited;
 use asterisk_pipeline::CONCURRENCY;
+use asterisk_script::probe::{Profiler, frame};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use tracing::Span;
@@ -193,6 +194,11 @@ impl ReadyStep<'_> {
     }
 
     fn run(&self) -> StepResult {
+        let name = self.stepper().map_or("", |step| step.name().as_str());
+        frame("step", name, || self.act())
+    }
+
+    fn act(&self) -> StepResult {
         match &self.act {
             StepAction::Fail(taken) => {
                 let taken = taken.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -259,7 +265,7 @@ impl<'a> ReadySet<'a> {
         }
         let next = AtomicUsize::new(0);
         let window = CommitWindow { recorded: Mutex::new(Some(0)), moved: Condvar::new(), width: at_once };
-        let inherited = Inherited::here();
+        let (inherited, profiler) = (Inherited::here(), Profiler::here());
         std::thread::scope(|scope| {
             let (answers, answered) = mpsc::channel::<(usize, StepResult)>();
             for _ in 0..at_once {
@@ -273,7 +279,7 @@ impl<'a> ReadySet<'a> {
                         }
                     }
                 };
-                scope.spawn(|| inherited.within(work));
+                scope.spawn(|| Profiler::within(profiler.as_ref(), || inherited.within(work)));
             }
             drop(answers);
             let mut waiting: Vec<Option<StepResult>> = self.jobs().map(|_| None).collect();

@@ -7,6 +7,7 @@ use super::content::Content;
 use super::name::Name;
 use super::verdict::FailedRule;
 use asterisk_base::model::{Hash, Kind};
+use asterisk_script::probe::frame;
 use asterisk_script::{RootKey, ScriptFunction, View};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -93,7 +94,7 @@ impl RootPlan {
         let mut failed = Vec::new();
         let mut root = Root::default();
         for rule in &self.rules {
-            match rule.function.root(&[evidence, context, vars]) {
+            match frame("root rule", &rule.id, || rule.function.root(&[evidence, context, vars])) {
                 Ok(None) => {}
                 Ok(Some(found)) => {
                     root = rule.root(found);

@@ -8,6 +8,7 @@ use super::outcome::EdgeOutcome;
 use super::plan::{EdgeRule, Plan};
 use asterisk_diag::{Diagnostic, did_you_mean};
 use asterisk_pipeline::{Edge, EdgeIx, EdgeTarget, NodeIx, OnRuleError};
+use asterisk_script::probe::frame;
 use asterisk_script::{RuleOutcome, View};
 use serde_json::{Map, Value};
 
@@ -42,7 +43,9 @@ pub struct EdgeChoice {
 
 /// Evaluates the edges of a node and chooses the next. Returns the edges considered even on failure.
 pub fn decide(plan: &Plan, node: NodeIx, artifact: &View, state: &View) -> Result<Decision, (Vec<ConsideredEdge>, Failure)> {
-    decide_with(plan, node, artifact, state, &mut |_, rule| rule.function.decide(artifact, state, plan.vars()))
+    decide_with(plan, node, artifact, state, &mut |edge, rule| {
+        frame("edge rule", &plan.edge_names[edge.0], || rule.function.decide(artifact, state, plan.vars()))
+    })
 }
 
 /// [`decide`], with rules evaluated by `ask`, so that explanations can observe each of them.

@@ -27,6 +27,7 @@ use asterisk_base::clock::{Timestamp, chance, derived_id};
 use asterisk_base::model::{self, Case, Effect, Handle};
 use asterisk_diag::{Diagnostic, did_you_mean};
 use asterisk_pipeline::NodeIx;
+use asterisk_script::probe::frame;
 use asterisk_script::{ScriptFunction, View};
 use serde_json::Value;
 use std::cell::{OnceCell, RefCell};
@@ -424,11 +425,15 @@ impl<'a> Stepper<'a> {
         let about = QuerySubject { launch, case: self.case, prior: &prior, root, evidence };
         needs
             .iter()
-            .map(|need| match debug_span!("query", query = %need.name).in_scope(|| self.walker.needs.query(need.name, &about)) {
-                Ok(value) => Ok((need.field(), View::of(&value, &model::Kind::Any, "params.needs"))),
-                Err(message) => {
-                    let detail = format!("the query `{}` failed: {message}", need.name);
-                    Err(Failure::new(FailureKind::AgentError, Diagnostic::error("walk/need", detail)))
+            .map(|need| {
+                match debug_span!("query", query = %need.name)
+                    .in_scope(|| frame("query", need.name, || self.walker.needs.query(need.name, &about)))
+                {
+                    Ok(value) => Ok((need.field(), View::of(&value, &model::Kind::Any, "params.needs"))),
+                    Err(message) => {
+                        let detail = format!("the query `{}` failed: {message}", need.name);
+                        Err(Failure::new(FailureKind::AgentError, Diagnostic::error("walk/need", detail)))
+                    }
                 }
             })
             .collect()

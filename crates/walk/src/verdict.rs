@@ -10,6 +10,7 @@ use super::queries::Query;
 use asterisk_base::model::words::split_words;
 use asterisk_base::model::{Hash, Kind};
 use asterisk_diag::Diagnostic;
+use asterisk_script::probe::frame;
 use asterisk_script::{RuleStrength, ScriptFunction, View};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -207,7 +208,8 @@ impl VerdictPlan {
                 about: said.about,
                 words: Vec::new(),
             };
-            verdict.take(rule.function.weigh(&[evidence, context, vars]).map(|said| said.map(spoken)), &rule.id, &rule.at);
+            let said = frame("verdict rule", &rule.id, || rule.function.weigh(&[evidence, context, vars]));
+            verdict.take(said.map(|said| said.map(spoken)), &rule.id, &rule.at);
         }
         for found in evidence.get("matches").as_ref().map_or(&[][..], View::items) {
             self.signature(found, (evidence, context, vars), &mut verdict);
@@ -327,7 +329,7 @@ impl VerdictPlan {
         let (id, at) = (text("id"), text("at"));
         let Some(known) = self.signatures.get(id.as_str()).filter(|known| !known.weights.is_empty()) else { return };
         let said = match &self.strength {
-            Some(strength) => strength.weigh(&[found, evidence, context, vars]),
+            Some(strength) => frame("signature", &id, || strength.weigh(&[found, evidence, context, vars])),
             None => Ok(Some(RuleStrength { strength: 1.0, because: None, about: Vec::new() })),
         };
         let spoken = |said: RuleStrength| SpokenRule {

@@ -2,6 +2,7 @@
 
 use super::HostFn;
 use super::args::{HostFnResult, object, texts};
+use crate::view::View;
 use rhai::{Dynamic, Map};
 
 const GROUP: &str = "maps";
@@ -30,7 +31,23 @@ pub(super) const TABLE: &[HostFn] = &[
             engine.register_fn(name, |map: Dynamic, key: &str, default: Dynamic| get_or(&map, key, default));
         },
     },
+    HostFn {
+        name: "freeze",
+        signature: "freeze(value: any) -> any",
+        group: GROUP,
+        doc: "The same value, read-only: a map becomes an object, an array a list. Passing it to a function copies nothing, and the results of \
+              functions that read it can be reused. `to_map` and `to_array` make a copy that can be changed.",
+        example: "freeze(#{ a: [1, 2] }).a.len()",
+        result: "2",
+        bind: |engine, name| {
+            engine.register_fn(name, |value: Dynamic| freeze(&value));
+        },
+    },
 ];
+
+fn freeze(value: &Dynamic) -> HostFnResult<Dynamic> {
+    Ok(View::frozen(value, "value")?.dynamic())
+}
 
 fn pick(map: &Dynamic, keys: &Dynamic) -> HostFnResult<Map> {
     let object = object(map)?;
@@ -50,5 +67,16 @@ mod tests {
         let message = |script: &str| super::super::tests::eval(script).unwrap_err().message;
         assert_eq!(message("get_or((), \"a\", 1)"), "expected an object, got nothing");
         assert_eq!(message("pick(#{}, 1)"), "expected a list, got a number");
+    }
+
+    #[test]
+    fn what_is_frozen_reads_the_same_and_cannot_be_changed() {
+        let eval = |script: &str| super::super::tests::eval(script).map_err(|error| error.message);
+        let all = "let all = #{ a: 1, b: [\"x\", #{ c: 2.5 }], d: (), e: true };";
+        assert_eq!(eval(&format!("{all} freeze(all) == all && freeze(freeze(all)) == all")).unwrap().as_bool(), Ok(true));
+        assert_eq!(eval("freeze(1) == 1 && freeze(\"a\") == \"a\" && freeze(()) == ()").unwrap().as_bool(), Ok(true));
+        assert!(eval(&format!("{all} let all = freeze(all); all.a = 2; all")).is_err());
+        assert_eq!(eval(&format!("{all} let copy = freeze(all).to_map(); copy.a = 2; copy.a + all.a")).unwrap().as_int(), Ok(3));
+        assert!(eval("freeze([|x| x])").unwrap_err().contains("a function cannot be frozen"));
     }
 }

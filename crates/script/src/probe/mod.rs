@@ -14,12 +14,13 @@
 //! for evaluation in recorder.evaluations() { .. }
 //! ```
 //!
-//! Coverage uses the counts (for which [`Probes::Decisions`] is enough); explanations and the values under a failed assertion use
+//! Coverage uses the counts (for which [`Probes::Decisions`] is enough), a [`Profiler`] the times ([`Probes::Statements`]); explanations and the values under a failed assertion use
 //! the tree ([`Probes::All`]).
 
 mod miss;
 mod nodes;
 mod outline;
+mod profile;
 mod recorder;
 mod seen;
 mod table;
@@ -29,6 +30,8 @@ mod tests;
 pub use miss::Miss;
 pub(crate) use nodes::Probed;
 pub use outline::{Outline, OutlineLine, OutlineOutcome, clipped, explanatory};
+pub use profile::{Cost, FrameCost, LineCost, Profile, ProfileFrame, Profiler, frame};
+pub(crate) use profile::{is_profiled, name_table, note_reused};
 pub use recorder::{Evaluation, Hits, Recorder, RecordingScope};
 pub(crate) use recorder::{last_failed, register};
 pub(crate) use seen::text_of;
@@ -41,6 +44,8 @@ pub enum Probes {
     /// Nothing, at no cost: production.
     #[default]
     None,
+    /// The subject of profiles: functions, the first value of each statement.
+    Statements,
     /// The subject of coverage: functions, conditions and their operands, cases, results, the first value of each statement.
     Decisions,
     /// Every value that is not a literal.

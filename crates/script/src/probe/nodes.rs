@@ -7,12 +7,14 @@ use crate::compare::CompareOp;
 use crate::rhai_internals::node::RewrittenExpr;
 use crate::rhai_internals::rewrite::{Logic, Nodes, OpenedValue, ValueRole};
 use crate::rhai_internals::tree::FunctionHead;
-use crate::strict;
+use crate::strict::{self, Strict};
 use rhai::{ImmutableString, Position};
 
 /// The nodes of a library with probes.
 pub(crate) struct Probed {
     probes: Probes,
+    /// The nodes without probes.
+    plain: Strict,
     table: ProbeTable,
     function: Option<u32>,
     /// The open values, outermost first. Values without a probe are included, so that those inside find their parent.
@@ -37,8 +39,17 @@ struct OpenedProbe {
 const UNWATCHED: u32 = u32::MAX;
 
 impl Probed {
-    pub(crate) fn new(probes: Probes) -> Self {
-        Self { probes, table: ProbeTable::new(), function: None, open: Vec::new(), fresh: false, call: false, again: false }
+    pub(crate) fn new(probes: Probes, plain: Strict) -> Self {
+        Self {
+            probes,
+            plain,
+            table: ProbeTable::new(),
+            function: None,
+            open: Vec::new(),
+            fresh: false,
+            call: false,
+            again: false,
+        }
     }
 
     /// The table of the probes.
@@ -47,12 +58,17 @@ impl Probed {
     }
 
     fn watches(&self, role: NodeRole, statement: bool) -> bool {
-        self.probes == Probes::All || role != NodeRole::Value || statement
+        match self.probes {
+            Probes::All => true,
+            Probes::Decisions => role != NodeRole::Value || statement,
+            Probes::Statements | Probes::None => statement,
+        }
     }
 }
 
 impl Nodes for Probed {
     fn enter(&mut self, function: Option<FunctionHead>) {
+        self.plain.enter(function.clone());
         self.open.clear();
         self.function = function.map(|definition| {
             let number = self.table.next();
@@ -71,7 +87,9 @@ impl Nodes for Probed {
         });
     }
 
-    fn body(&mut self, block: RewrittenExpr) -> RewrittenExpr {
+    fn body(&mut self, block: RewrittenExpr, params: usize) -> RewrittenExpr {
+        // What a profile measures is what would happen without it.
+        let block = if self.probes == Probes::Statements { self.plain.body(block, params) } else { block };
         match self.function {
             Some(node) => {
                 let position = block.position();

@@ -1,6 +1,7 @@
 //! Records observed evaluations.
 
 use super::ProbeTable;
+use super::profile;
 use super::seen::ObservedValue;
 use crate::guard;
 use crate::limits::ScriptLimits;
@@ -261,7 +262,11 @@ fn evaluate(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -
     }
     let watching = WATCHING
         .with_borrow_mut(|recorder| recorder.as_mut().map(|recorder| guard::apart(|| recorder.enter(table, number))).is_some());
+    let open = profile::enter(table, number, body);
     let result = context.eval_expression_tree(value);
+    if let Some(open) = open.filter(|_| body) {
+        profile::leave(open);
+    }
     if watching {
         let returned = match &result {
             Ok(value) => Some(value),

@@ -178,7 +178,7 @@ fn a_module_is_the_namespace_of_its_names() {
 #[test]
 fn rewritten_bodies_are_in_tree_order() {
     let unit = unit("fn b(x) { [x].map(|y| [y].map(|z| z + x)) }\nfn a() { |x| |y| x + y }\nfn b() { 1 }");
-    let rewritten = rewrite(unit.ast(), &mut Strict);
+    let rewritten = rewrite(unit.ast(), &mut Strict::new("t.rhai", 0));
     let starts: Vec<Position> = unit.tree().functions.iter().map(|function| function.head.start).collect();
     let bodies: Vec<Position> = rewritten.bodies.iter().map(|body| body.position()).collect();
     assert_eq!(starts, bodies);

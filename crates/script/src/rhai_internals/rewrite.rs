@@ -36,8 +36,8 @@ pub(crate) trait Nodes {
     /// Called before a function's body is rewritten (`None`: the statements of the file).
     fn enter(&mut self, _function: Option<FunctionHead>) {}
 
-    /// The node for a function's rewritten body.
-    fn body(&mut self, block: RewrittenExpr) -> RewrittenExpr {
+    /// The node for the rewritten body of a function with that many parameters.
+    fn body(&mut self, block: RewrittenExpr, _params: usize) -> RewrittenExpr {
         block
     }
 
@@ -169,7 +169,7 @@ pub(crate) fn rewrite(ast: &AST, nodes: &mut impl Nodes) -> RewrittenScript {
         walk.block(&mut statements, true);
         let (start, end) = (definition.body.start_position(), definition.body.end_position());
         let block = RewrittenExpr(Expr::Stmt(Box::new(StmtBlock::new(statements, start, end))));
-        let block = Arc::new(nodes.body(block));
+        let block = Arc::new(nodes.body(block, definition.params.len()));
         module.set_script_fn(stub(definition, block.clone()));
         bodies.push(block);
     }

@@ -2,7 +2,11 @@
 
 use super::object::{Absent, ObjectEntry, ObjectView};
 use super::{ListView, Path, View, ViewNode};
+use crate::compare::kind_of;
+use crate::fault::ScriptFault;
+use crate::guard;
 use asterisk_base::model::Kind;
+use rhai::{Array, Dynamic, EvalAltResult, ImmutableString, Map};
 use serde_json::Value;
 
 impl View {
@@ -21,6 +25,56 @@ impl View {
     pub fn plain(value: &Value, name: &str) -> Self {
         build(value, &Kind::Any, || Path::root(name))
     }
+}
+
+impl View {
+    /// A value of a script, read-only; its parts that are read-only already are shared. Functions are refused.
+    pub(crate) fn frozen(value: &Dynamic, name: &str) -> Result<Self, Box<EvalAltResult>> {
+        freeze(value, &mut || Path::root(name))
+    }
+}
+
+fn freeze(value: &Dynamic, path: &mut dyn FnMut() -> Path) -> Result<View, Box<EvalAltResult>> {
+    guard::charge(size_of::<View>())?;
+    if let Some(array) = value.read_lock::<Array>() {
+        let path = path();
+        let mut shared: Option<Path> = None;
+        let items = array.iter().map(|item| freeze(item, &mut || shared.get_or_insert_with(|| Path::item(&path)).clone()));
+        let items = items.collect::<Result<_, _>>()?;
+        return Ok(ListView::new(items, path).into());
+    }
+    if let Some(map) = value.read_lock::<Map>() {
+        let path = path();
+        let entries = map.iter().map(|(key, item)| {
+            let view = freeze(item, &mut || Path::field(&path, key))?;
+            Ok::<_, Box<EvalAltResult>>(ObjectEntry { key: key.as_str().into(), view, known: true })
+        });
+        let entries = entries.collect::<Result<_, _>>()?;
+        return Ok(ObjectView::new(entries, path, Absent::Refused).into());
+    }
+    if let Some(list) = value.read_lock::<ListView>() {
+        return Ok(list.clone().into());
+    }
+    if let Some(object) = value.read_lock::<ObjectView>() {
+        return Ok(object.clone().into());
+    }
+    if let Some(text) = value.read_lock::<ImmutableString>() {
+        return Ok(text.clone().into());
+    }
+    if let Ok(number) = value.as_int() {
+        return Ok(number.into());
+    }
+    if let Ok(number) = value.as_float() {
+        return Ok(number.into());
+    }
+    if let Ok(truth) = value.as_bool() {
+        return Ok(truth.into());
+    }
+    if value.is_unit() {
+        return Ok(View::null());
+    }
+    let fault = ScriptFault::new("script/argument", format!("{} cannot be frozen", kind_of(value)));
+    fault.help("freeze numbers, strings, `true`, `false`, `()`, lists and maps of them").fail()
 }
 
 fn build(value: &Value, kind: &Kind, path: impl FnOnce() -> Path) -> View {

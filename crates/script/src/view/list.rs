@@ -1,5 +1,6 @@
 //! The script type `list`: read-only items.
 
+use super::fingerprint::ContentHash;
 use super::{Path, View};
 use crate::fault::{self, ScriptFault};
 use rhai::{Dynamic, EvalAltResult};
@@ -12,15 +13,20 @@ pub(crate) struct ListView(Arc<ListInner>);
 struct ListInner {
     items: Box<[View]>,
     path: Path,
+    hash: ContentHash,
 }
 
 impl ListView {
     pub(super) fn new(items: Box<[View]>, path: Path) -> Self {
-        Self(Arc::new(ListInner { items, path }))
+        Self(Arc::new(ListInner { items, path, hash: ContentHash::default() }))
     }
 
     pub(crate) fn items(&self) -> &[View] {
         &self.0.items
+    }
+
+    pub(super) fn content_hash(&self) -> &ContentHash {
+        &self.0.hash
     }
 
     /// Its address, valid for its lifetime.

@@ -1,6 +1,7 @@
 //! The inputs of scripts: an immutable, shared tree of values. Passing one costs one reference count, whatever its size.
 
 mod build;
+mod fingerprint;
 mod list;
 mod object;
 mod path;
@@ -10,6 +11,7 @@ mod record;
 mod register;
 mod zero;
 
+pub(crate) use fingerprint::Fingerprint;
 pub(crate) use list::ListView;
 pub(crate) use object::ObjectView;
 pub(crate) use register::{register, register_fields};
@@ -86,6 +88,11 @@ impl View {
     /// A field of an object as given: `None` if it is not present, whatever a script would read.
     pub fn present(&self, field: &str) -> Option<&Self> {
         if let ViewNode::Object(object) = &self.0 { object.given(field) } else { None }
+    }
+
+    /// Whether an object has a field that is not null.
+    pub(crate) fn has(&self, field: &str) -> bool {
+        if let ViewNode::Object(object) = &self.0 { object.has(field) } else { false }
     }
 
     /// The number of items, if it is a list.

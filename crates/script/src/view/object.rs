@@ -1,7 +1,9 @@
 //! The script type `object`: read-only fields.
 
+use super::fingerprint::ContentHash;
 use super::{FieldName, Path, View};
 use crate::fault::{self, ScriptFault};
+use crate::memo::{read_field, read_presence, read_whole};
 use asterisk_base::model::{Kind, Shape};
 use asterisk_diag::did_you_mean;
 use rhai::{Dynamic, EvalAltResult};
@@ -21,6 +23,7 @@ struct ObjectInner {
     index: Option<HashMap<FieldName, usize>>,
     path: Path,
     absent: Absent,
+    hash: ContentHash,
 }
 
 /// A present field.
@@ -50,7 +53,7 @@ impl ObjectView {
         }
         let index =
             (entries.len() > INDEXED).then(|| entries.iter().enumerate().map(|(at, entry)| (entry.key.clone(), at)).collect());
-        Self(Arc::new(ObjectInner { entries, index, path, absent }))
+        Self(Arc::new(ObjectInner { entries, index, path, absent, hash: ContentHash::default() }))
     }
 
     pub(super) fn empty(path: Path, absent: Absent) -> Self {
@@ -68,16 +71,36 @@ impl ObjectView {
 
     /// The present fields, sorted by key.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &View)> {
+        read_whole(self.address());
         self.0.entries.iter().map(|entry| (entry.key.as_str(), &entry.view))
     }
 
+    /// The present fields; not noted as read.
+    pub(super) fn raw(&self) -> impl Iterator<Item = &ObjectEntry> {
+        self.0.entries.iter()
+    }
+
+    /// The number of present fields; not noted as read.
+    pub(super) fn count(&self) -> usize {
+        self.0.entries.len()
+    }
+
+    pub(super) fn absent(&self) -> &Absent {
+        &self.0.absent
+    }
+
+    pub(super) fn content_hash(&self) -> &ContentHash {
+        &self.0.hash
+    }
+
     /// Its address, valid for its lifetime.
-    pub(super) fn address(&self) -> usize {
+    pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.0.entries.len()
+        read_whole(self.address());
+        self.count()
     }
 
     fn find(&self, key: &str) -> Option<&ObjectEntry> {
@@ -91,16 +114,31 @@ impl ObjectView {
 
     /// The field as given, including null and undeclared ones.
     pub(super) fn given(&self, key: &str) -> Option<&View> {
+        read_whole(self.address());
         self.find(key).map(|entry| &entry.view)
     }
 
     /// Whether the field is present and not null.
     pub(crate) fn has(&self, key: &str) -> bool {
+        let is_present = self.is_present(key);
+        read_presence(self.address(), key, is_present);
+        is_present
+    }
+
+    /// The same, not noted as read.
+    pub(super) fn is_present(&self, key: &str) -> bool {
         self.find(key).is_some_and(|entry| !entry.view.is_null())
     }
 
     /// The field as scripts read it; `None` if that is an error.
     pub(crate) fn field(&self, key: &str) -> Option<View> {
+        let value = self.value(key);
+        read_field(self.address(), key, value.as_ref());
+        value
+    }
+
+    /// The same, not noted as read.
+    pub(super) fn value(&self, key: &str) -> Option<View> {
         match self.find(key) {
             Some(entry) if entry.known && !entry.view.is_null() => Some(entry.view.clone()),
             entry => self.unset(key, entry),
@@ -109,13 +147,16 @@ impl ObjectView {
 
     /// The field as a script value, or the error that it cannot be read.
     pub(crate) fn read(&self, key: &str) -> Result<Dynamic, Box<EvalAltResult>> {
-        match self.find(key) {
-            Some(entry) if entry.known && !entry.view.is_null() => Ok(entry.view.dynamic()),
-            entry => match self.unset(key, entry) {
-                Some(view) => Ok(view.dynamic()),
-                None => self.unknown(key),
-            },
-        }
+        let unset;
+        let value = match self.find(key) {
+            Some(entry) if entry.known && !entry.view.is_null() => Some(&entry.view),
+            entry => {
+                unset = self.unset(key, entry);
+                unset.as_ref()
+            }
+        };
+        read_field(self.address(), key, value);
+        value.map_or_else(|| self.unknown(key), |value| Ok(value.dynamic()))
     }
 
     /// The value of a field that is absent, null or undeclared.
