@@ -4,6 +4,7 @@ pub(super) mod correctness;
 mod docs;
 mod elsewhere;
 mod overfit;
+mod performance;
 mod pipelines;
 mod purity;
 mod robustness;
@@ -24,6 +25,7 @@ const CATEGORIES: &[&[LintRule]] = &[
     routing::RULES,
     purity::RULES,
     robustness::RULES,
+    performance::RULES,
     overfit::RULES,
     verdicts::RULES,
     docs::RULES,

@@ -7,7 +7,6 @@ mod float_equality;
 mod magic_threshold;
 mod overlong_function;
 mod shadowed_name;
-mod slow_pattern;
 mod throw_in_rule;
 mod unguarded_index;
 mod unguarded_optional;
@@ -24,7 +23,6 @@ pub(super) const RULES: &[LintRule] = &[
     magic_threshold::RULE,
     overlong_function::RULE,
     shadowed_name::RULE,
-    slow_pattern::RULE,
     throw_in_rule::RULE,
     unguarded_index::RULE,
     unguarded_optional::RULE,

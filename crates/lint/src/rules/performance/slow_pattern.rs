@@ -1,4 +1,4 @@
-//! `robustness/slow-pattern`: patterns of signatures without a literal prefilter, which are tried on every line.
+//! `performance/slow-pattern`: patterns of signatures without a literal prefilter, which are tried on every line.
 
 use crate::context::LintContext;
 use crate::finding::FindingCollector;
@@ -10,10 +10,10 @@ use asterisk_form::yaml::Yaml;
 use asterisk_script::Pattern;
 
 pub(super) const RULE: LintRule = LintRule {
-    id: "robustness/slow-pattern",
+    id: "performance/slow-pattern",
     level: LintLevel::Note,
     summary: "a signature pattern without a literal, which is tried on every line",
-    manual: include_str!("../../manual/robustness/slow-pattern.md"),
+    manual: include_str!("../../manual/performance/slow-pattern.md"),
     options: &[],
     check: Some(check),
 };
