@@ -24,8 +24,9 @@ const BOX: f64 = 1.2;
 pub(super) struct ProfileArg {
     /// Measure where the time goes, by function, line, rule and query, and print it to standard error. FILE receives everything:
     /// stacks as a page (`.html`), as JSON (`.json`), or else in the folded form that flame graph tools read.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    profile: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "the flag, and its file")]
+    profile: Option<Option<PathBuf>>,
 }
 
 impl ProfileArg {
@@ -46,8 +47,7 @@ impl ProfileArg {
         let done = profiler.watch(work)?;
         let profile = profiler.profile();
         print(ui, &profile);
-        let given = Some(file.clone()).filter(|file| !file.as_os_str().is_empty());
-        for file in page(&done).into_iter().chain(given) {
+        for file in page(&done).into_iter().chain(file.clone()) {
             write(&file, &profile)?;
             ui.note(&format!("profile: {}", file.display()));
         }

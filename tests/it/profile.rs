@@ -48,13 +48,14 @@ fn a_run_shows_its_steps_queries_rules_and_functions() {
     let page = project.read(&format!(".asterisk/investigations/{run}/profile.html"));
     assert!(page.contains("class=\"flame\"") && page.contains("lib/evidence.rhai#gather"));
     // The same decisions, with and without.
-    let without = project.asterisk(&["run", "--no-recall", "--format", "json", "--store", "other.db"]).exits(0).json();
+    let alone = ["run", "--parallel", "1", "--format", "json", "--store"];
+    let without = project.asterisk(&[&alone[..], &["other.db"]].concat()).exits(0).json();
     let events = |run: &Value, store: &str| {
-        let args = ["explain", run["run"].as_str().unwrap(), "--events=edge_evaluate", "--format", "json", "--store", store];
+        let args = ["explain", run["run"].as_str().unwrap(), "--events=edge_evaluate", "--store", store];
         let lines = project.asterisk(&args).exits(0).json_lines();
         lines.into_iter().map(|line| line["considered"].clone()).collect::<Vec<_>>()
     };
-    let with = project.asterisk(&["run", "--no-recall", "--format", "json", "--store", "third.db", "--profile"]).exits(0).json();
+    let with = project.asterisk(&[&alone[..], &["third.db", "--profile"]].concat()).exits(0).json();
     let decided = events(&with, "third.db");
     assert!(!decided.is_empty());
     assert_eq!(decided, events(&without, "other.db"));
