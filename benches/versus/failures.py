@@ -7,9 +7,12 @@ database is refused here and times out there.
 
 The defect is reached through other functions, which are in the stack trace: the same for all tests of a root, or with
 `own_callers`, other ones for each test.
+
+    python failures.py FAILURES ROOTS > launch.xml
 """
 
 import random
+import sys
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
@@ -179,3 +182,7 @@ def junit(failed: list[Failure]) -> str:
         head = f"<testcase classname={quoteattr(f.suite)} name={quoteattr(f.test + f.parameter)} time=\"1.0\">"
         lines += [f"{head}<failure message={quoteattr(f.message)}>{escape(f.text)}</failure></testcase>"]
     return "\n".join([*lines, "</testsuite>"])
+
+
+if __name__ == "__main__":
+    print(junit(failures(int(sys.argv[1]), int(sys.argv[2]))))

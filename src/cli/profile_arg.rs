@@ -1,16 +1,21 @@
 //! `--profile`: where the time of a command goes.
 
+use super::run_observe::open;
 use crate::ui::Ui;
-use asterisk_diag::Diagnostic;
+use asterisk_files::OutDir;
+use asterisk_observe::DefaultOutput;
 use asterisk_report::page;
 use asterisk_script::probe::{Cost, Profile, ProfileFrame, Profiler};
 use asterisk_session::SessionError;
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// The name of the page in the directory of a run.
+const PAGE: &str = "profile.html";
 /// The maximum number of rows of a table on the terminal, and on the page.
 const ROWS: usize = 12;
 const PAGE_ROWS: usize = 100;
@@ -35,34 +40,41 @@ impl ProfileArg {
         self.measured_to(ui, work, |_| None)
     }
 
-    /// [`ProfileArg::measured`], with a page for what the work has made.
+    /// [`ProfileArg::measured`]; the page is also written to the directory of what the work has made.
     pub(super) fn measured_to<T>(
         &self,
         ui: &Ui,
         work: impl FnOnce() -> Result<T, SessionError>,
-        page: impl FnOnce(&T) -> Option<PathBuf>,
+        directory: impl FnOnce(&T) -> Option<OutDir>,
     ) -> Result<T, SessionError> {
         let Some(file) = &self.profile else { return work() };
+        // Before the work, which may take long.
+        let output = file.as_ref().map(|path| open(path, DefaultOutput::Replace).map_err(|source| failed(path, source)));
+        let output = output.transpose()?;
         let profiler = Profiler::default();
         let done = profiler.watch(work)?;
         let profile = profiler.profile();
         print(ui, &profile);
-        for file in page(&done).into_iter().chain(file.clone()) {
-            write(&file, &profile)?;
-            ui.note(&format!("profile: {}", file.display()));
+        if let Some(directory) = directory(&done) {
+            let path = directory.path().join(PAGE);
+            directory.write(PAGE, &as_page(&profile)?).map_err(|source| failed(&path, source))?;
+            ui.note(&format!("profile: {}", path.display()));
+        }
+        if let (Some(path), Some(mut output)) = (file, output) {
+            let text = match path.extension().and_then(|extension| extension.to_str()) {
+                Some("html") => as_page(&profile)?,
+                Some("json") => format!("{:#}\n", as_json(&profile)),
+                _ => profile.folded(),
+            };
+            output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(|source| failed(path, source))?;
+            ui.note(&format!("profile: {}", path.display()));
         }
         Ok(done)
     }
 }
 
-fn write(file: &Path, profile: &Profile) -> Result<(), SessionError> {
-    let text = match file.extension().and_then(|extension| extension.to_str()) {
-        Some("html") => as_page(profile).map_err(|error| SessionError::Texts((*error).into()))?,
-        Some("json") => format!("{:#}\n", as_json(profile)),
-        _ => profile.folded(),
-    };
-    let failed = |source| SessionError::Write { path: file.display().to_string(), source };
-    std::fs::write(file, text).map_err(failed)
+fn failed(path: &Path, source: io::Error) -> SessionError {
+    SessionError::Write { path: path.display().to_string(), source }
 }
 
 /// A table of a profile.
@@ -182,7 +194,7 @@ struct FlameBox {
     top: f64,
 }
 
-fn as_page(profile: &Profile) -> Result<String, Box<Diagnostic>> {
+fn as_page(profile: &Profile) -> Result<String, SessionError> {
     let stacks = profile.stacks();
     let (boxes, deepest) = boxes(&stacks, profile.time());
     let seconds = |time: Duration| format!("{:.2} s", time.as_secs_f64());
@@ -195,6 +207,7 @@ fn as_page(profile: &Profile) -> Result<String, Box<Diagnostic>> {
             "tables": tables(profile, PAGE_ROWS),
         }),
     )
+    .map_err(|error| SessionError::Texts((*error).into()))
 }
 
 /// The boxes of sorted stacks, each next to those before it and below the one around it; and the depth.

@@ -213,11 +213,8 @@ pub(super) fn run(global: &GlobalArgs, mut args: RunArgs) -> Result<Exit, Sessio
         live.finish();
         result
     };
-    let page = |result: &RunResult| {
-        let dir = result.recorded.then(|| session.run_dir(&result.run).ok()).flatten()?;
-        Some(dir.path().join("profile.html"))
-    };
-    let result = profile.measured_to(ui, measured, page);
+    let directory = |result: &RunResult| result.recorded.then(|| session.run_dir(&result.run).ok()).flatten();
+    let result = profile.measured_to(ui, measured, directory);
     run_observe::end(observed, ui);
     let store_flag = global.store_flag();
     let ending = RunEnding {

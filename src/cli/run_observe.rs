@@ -152,7 +152,7 @@ fn output(wanted: &WantedObserver, live: &Arc<LiveView>, ui: &Ui) -> Result<Box<
 }
 
 /// Opens a file. Line-based output is appended, and flushed by line so that it can be followed.
-fn open(path: &Path, usual: DefaultOutput) -> io::Result<Box<dyn Write + Send>> {
+pub(super) fn open(path: &Path, usual: DefaultOutput) -> io::Result<Box<dyn Write + Send>> {
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
         std::fs::create_dir_all(dir)?;
     }

@@ -92,7 +92,7 @@ struct ReadSet {
     modules: Modules,
     reads: Vec<FieldRead>,
     /// By a hash of what they read.
-    results: HashMap<[u8; 16], KeptResult>,
+    results: HashMap<Hash, KeptResult>,
 }
 
 #[derive(Clone)]
@@ -121,7 +121,12 @@ pub(crate) fn memo(body: RewrittenExpr, params: usize, imports: usize) -> Rewrit
         pause: AtomicU32::new(0),
         results: RwLock::default(),
     });
-    SITES.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&site));
+    let mut sites = SITES.lock().unwrap_or_else(PoisonError::into_inner);
+    if sites.len() == sites.capacity() {
+        sites.retain(|site| site.strong_count() > 0);
+    }
+    sites.push(Arc::downgrade(&site));
+    drop(sites);
     RewrittenExpr::host(MEMO, [body], Dynamic::from(SharedSite(site)), position)
 }
 
@@ -195,11 +200,14 @@ struct MemoCall {
     depth: usize,
 }
 
+/// The names of the fields that lead from an argument to an object or value in it.
+type FieldPath = SmallVec<[CompactString; DEEPEST]>;
+
 /// A read of an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FieldRead {
     argument: u8,
-    path: SmallVec<[CompactString; DEEPEST]>,
+    path: FieldPath,
     by: ReadBy,
 }
 
@@ -227,11 +235,11 @@ struct Tracker {
 struct WatchedObject {
     address: usize,
     argument: u8,
-    path: SmallVec<[CompactString; DEEPEST]>,
+    path: FieldPath,
     /// The fields that were read there.
     keys: SmallVec<[CompactString; 8]>,
-    /// The fields of which it was read whether they are present.
-    asked: SmallVec<[CompactString; 2]>,
+    /// The fields whose presence was read.
+    presence: SmallVec<[CompactString; 2]>,
     /// Whether all of it was read.
     is_whole: bool,
     /// Held, so that the address remains that of this object.
@@ -306,12 +314,10 @@ impl MemoSite {
 }
 
 /// A hash of the values that were read, in order.
-fn hash_of(values: impl Iterator<Item = Fingerprint>) -> [u8; 16] {
+fn hash_of(values: impl Iterator<Item = Fingerprint>) -> Hash {
     let mut bytes: SmallVec<[u8; 512]> = SmallVec::new();
     values.for_each(|value| value.encode(&mut bytes));
-    let mut half = [0; 16];
-    half.copy_from_slice(&Hash::of(&bytes).bytes()[..16]);
-    half
+    Hash::of(&bytes)
 }
 
 fn addresses(modules: &Modules) -> SmallVec<[usize; 8]> {
@@ -528,6 +534,12 @@ impl FieldRead {
     }
 }
 
+impl WatchedObject {
+    fn new(view: View, address: usize, argument: u8, path: FieldPath) -> Self {
+        Self { address, argument, path, keys: SmallVec::new(), presence: SmallVec::new(), is_whole: false, view }
+    }
+}
+
 impl Tracker {
     fn of(arguments: Arguments) -> Self {
         let mut tracker = Self { arguments, watched: SmallVec::new(), reads: Vec::with_capacity(8), full: false };
@@ -540,15 +552,7 @@ impl Tracker {
                 Argument::View(view) => match view.object_address() {
                     Some(address) => {
                         tracker.note(read(ReadBy::Kind), Some(view.clone()));
-                        tracker.watched.push(WatchedObject {
-                            address,
-                            argument: number,
-                            path: SmallVec::new(),
-                            keys: SmallVec::new(),
-                            asked: SmallVec::new(),
-                            is_whole: false,
-                            view,
-                        });
+                        tracker.watched.push(WatchedObject::new(view, address, number, SmallVec::new()));
                     }
                     None => tracker.note(read(ReadBy::Value), Some(view)),
                 },
@@ -591,15 +595,7 @@ impl Tracker {
                 let is_watched =
                     |known: &WatchedObject| known.address == address && known.argument == argument && known.path == path;
                 if !self.watched.iter().any(is_watched) {
-                    self.watched.push(WatchedObject {
-                        address,
-                        argument,
-                        path: path.clone(),
-                        keys: SmallVec::new(),
-                        asked: SmallVec::new(),
-                        is_whole: false,
-                        view: view.clone(),
-                    });
+                    self.watched.push(WatchedObject::new(view.clone(), address, argument, path.clone()));
                 }
             }
             if !is_known {
@@ -612,10 +608,10 @@ impl Tracker {
     fn presence(&mut self, address: usize, key: &str, is_present: bool) {
         for at in 0..self.watched.len() {
             let watched = &mut self.watched[at];
-            if watched.address != address || watched.is_whole || watched.asked.iter().any(|known| known == key) {
+            if watched.address != address || watched.is_whole || watched.presence.iter().any(|known| known == key) {
                 continue;
             }
-            watched.asked.push(key.into());
+            watched.presence.push(key.into());
             let (argument, mut path) = (watched.argument, watched.path.clone());
             path.push(key.into());
             self.note(FieldRead { argument, path, by: ReadBy::Presence }, Some(View::from(is_present)));
@@ -643,7 +639,7 @@ pub(crate) fn read_field(address: usize, key: &str, value: Option<&View>) {
     }
 }
 
-/// Called when it is read whether a field of an object is present.
+/// Called when the presence of a field is read.
 pub(crate) fn read_presence(address: usize, key: &str, is_present: bool) {
     if TRACKING.get() {
         guard::apart(|| {

@@ -3,8 +3,7 @@
 //! A thread that searches with a regex for the first time makes a cache that stays with the regex. Fresh threads for every batch
 //! would leave behind a multiple of what those caches take.
 
-use asterisk_base::subscriber::Inherited;
-use asterisk_script::probe::Profiler;
+use asterisk_script::probe::ThreadContext;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,8 +55,8 @@ impl WorkerPool {
         };
         match self.pool() {
             Some(pool) => {
-                let (inherited, profiler) = (Inherited::here(), Profiler::here());
-                pool.broadcast(|_| Profiler::within(profiler.as_ref(), || inherited.within(work)));
+                let context = ThreadContext::here();
+                pool.broadcast(|_| context.within(work));
             }
             None => work(),
         }
@@ -68,8 +67,8 @@ impl WorkerPool {
     pub fn map<T: Sync, R: Send>(&self, items: &[T], make: impl Fn(&T) -> R + Sync) -> Vec<R> {
         match self.pool() {
             Some(pool) => {
-                let (inherited, profiler) = (Inherited::here(), Profiler::here());
-                let make = |item| Profiler::within(profiler.as_ref(), || inherited.within(|| make(item)));
+                let context = ThreadContext::here();
+                let make = |item| context.within(|| make(item));
                 pool.install(|| items.par_iter().with_max_len(1).map(make).collect())
             }
             None => items.iter().map(make).collect(),

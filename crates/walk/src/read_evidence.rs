@@ -25,15 +25,13 @@ pub struct ReadEvidence {
 impl ReadEvidence {
     /// Reads the texts of a case.
     pub fn read(case: &Case, plan: &Plan) -> Self {
-        frame("evidence", "", || Self::read_anew(case, plan))
-    }
-
-    fn read_anew(case: &Case, plan: &Plan) -> Self {
-        let log = case.log_snippet.text_or_error();
-        let evidence = plan.evidence.read(FailureTexts::of(case, &log));
-        let keys = Arc::new(plan.evidence.peer_keys(case, &evidence));
-        let view = View::of(&json!(evidence), &Kind::Any, "params.evidence");
-        Self { reader: *plan.evidence.address(), view: view.clone(), content: Content::new(view), keys }
+        frame("evidence", "", || {
+            let log = case.log_snippet.text_or_error();
+            let evidence = plan.evidence.read(FailureTexts::of(case, &log));
+            let keys = Arc::new(plan.evidence.peer_keys(case, &evidence));
+            let view = View::of(&json!(evidence), &Kind::Any, "params.evidence");
+            Self { reader: *plan.evidence.address(), view: view.clone(), content: Content::new(view), keys }
+        })
     }
 
     /// The document.

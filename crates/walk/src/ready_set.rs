@@ -13,9 +13,8 @@ use super::state::{WalkState, WalkStatus};
 use super::step::{StepResult, Stepper};
 use super::step_spans::{StepSpans, in_spans};
 use super::walker::{WalkOwner, Walker};
-use asterisk_base::subscriber::Inherited;
 use asterisk_pipeline::CONCURRENCY;
-use asterisk_script::probe::{Profiler, frame};
+use asterisk_script::probe::{ThreadContext, frame};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use tracing::Span;
@@ -265,7 +264,7 @@ impl<'a> ReadySet<'a> {
         }
         let next = AtomicUsize::new(0);
         let window = CommitWindow { recorded: Mutex::new(Some(0)), moved: Condvar::new(), width: at_once };
-        let (inherited, profiler) = (Inherited::here(), Profiler::here());
+        let context = ThreadContext::here();
         std::thread::scope(|scope| {
             let (answers, answered) = mpsc::channel::<(usize, StepResult)>();
             for _ in 0..at_once {
@@ -279,7 +278,7 @@ impl<'a> ReadySet<'a> {
                         }
                     }
                 };
-                scope.spawn(|| Profiler::within(profiler.as_ref(), || inherited.within(work)));
+                scope.spawn(|| context.within(work));
             }
             drop(answers);
             let mut waiting: Vec<Option<StepResult>> = self.jobs().map(|_| None).collect();

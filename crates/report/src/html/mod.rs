@@ -1,6 +1,6 @@
 //! The report as a single page: `report.html`, self-contained, readable without a network and without scripts.
 //!
-//! The page is a template (`page.html`, with `parts.html`): [`view`] selects and limits the content, [`charts`] computes layouts, and the
+//! The page is a template (`page.html`, with `head.html` and `parts.html`): [`view`] selects and limits the content, [`charts`] computes layouts, and the
 //! template renders them. Unlike prompt templates it escapes all values for HTML, so it has an environment of its own.
 //! Foreign text never occurs in a style, a script or an address.
 
@@ -18,6 +18,7 @@ use serde::Serialize;
 
 /// Files of the template, by name.
 const FILES: &[(&str, &str)] = &[
+    ("head.html", include_str!("head.html")),
     ("page.html", include_str!("page.html")),
     ("parts.html", include_str!("parts.html")),
     ("page.css", include_str!("page.css")),
@@ -29,7 +30,7 @@ pub fn html(report: &RunReport) -> Result<String, Box<Diagnostic>> {
     render("page.html", &[], &view::HtmlPage::of(report))
 }
 
-/// Renders a page of another tool in the same style: a template that may include `page.css` and import `parts.html`.
+/// Renders a page of another tool in the same style: a template that may include `head.html` and `page.css`, and import `parts.html`.
 pub fn page(template: &'static str, values: &impl Serialize) -> Result<String, Box<Diagnostic>> {
     render("other.html", &[("other.html", template)], values)
 }

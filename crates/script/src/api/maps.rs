@@ -46,7 +46,7 @@ pub(super) const TABLE: &[HostFn] = &[
 ];
 
 fn freeze(value: &Dynamic) -> HostFnResult<Dynamic> {
-    Ok(View::frozen(value, "value")?.dynamic())
+    Ok(View::frozen(value)?.dynamic())
 }
 
 fn pick(map: &Dynamic, keys: &Dynamic) -> HostFnResult<Map> {

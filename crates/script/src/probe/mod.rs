@@ -30,7 +30,7 @@ mod tests;
 pub use miss::Miss;
 pub(crate) use nodes::Probed;
 pub use outline::{Outline, OutlineLine, OutlineOutcome, clipped, explanatory};
-pub use profile::{Cost, FrameCost, LineCost, Profile, ProfileFrame, Profiler, frame};
+pub use profile::{Cost, FrameCost, LineCost, Profile, ProfileFrame, Profiler, ThreadContext, frame};
 pub(crate) use profile::{is_profiled, name_table, note_reused};
 pub use recorder::{Evaluation, Hits, Recorder, RecordingScope};
 pub(crate) use recorder::{last_failed, register};

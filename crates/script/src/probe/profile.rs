@@ -8,6 +8,7 @@ use super::table::{NodeRole, ProbeTable};
 use crate::guard;
 use crate::unit::Unit;
 use asterisk_base::memory;
+use asterisk_base::subscriber::Inherited;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -99,26 +100,35 @@ impl Profiler {
         work()
     }
 
-    /// The one that watches this thread, for the threads that it starts.
-    pub fn here() -> Option<Self> {
-        PROFILING.with_borrow(|profile| profile.as_ref().map(|profile| profile.profiler.clone()))
-    }
-
-    /// Does work on another thread as if on the one that `inherited` is from.
-    pub fn within<T>(inherited: Option<&Self>, work: impl FnOnce() -> T) -> T {
-        match inherited {
-            Some(profiler) => profiler.watch(work),
-            None => work(),
-        }
-    }
-
     /// What was measured so far.
     pub fn profile(&self) -> Profile {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Takes over what a thread measured, also after a panic.
+/// What the threads that a thread starts inherit from it: the subscriber of `tracing`, and the profiler.
+pub struct ThreadContext {
+    subscriber: Inherited,
+    profiler: Option<Profiler>,
+}
+
+impl ThreadContext {
+    /// That of this thread.
+    pub fn here() -> Self {
+        let profiler = PROFILING.with_borrow(|profile| profile.as_ref().map(|profile| profile.profiler.clone()));
+        Self { subscriber: Inherited::here(), profiler }
+    }
+
+    /// Does work on another thread as if on that one.
+    pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        match &self.profiler {
+            Some(profiler) => profiler.watch(|| self.subscriber.within(work)),
+            None => self.subscriber.within(work),
+        }
+    }
+}
+
+/// Adds what a thread measured to the profile, also after a panic.
 struct ProfileEnd;
 
 impl Drop for ProfileEnd {
@@ -137,8 +147,9 @@ pub fn frame<T>(kind: &'static str, name: &str, work: impl FnOnce() -> T) -> T {
     }
     let depth = PROFILING.with_borrow_mut(|profile| {
         let profile = profile.as_mut()?;
+        let depth = profile.open.len();
         guard::apart(|| profile.enter(FrameKey::Host(kind, name.into())));
-        Some(profile.open.len())
+        Some(depth)
     });
     let _ending = FrameEnd(depth);
     work()
@@ -153,12 +164,7 @@ struct FrameEnd(Option<usize>);
 
 impl Drop for FrameEnd {
     fn drop(&mut self) {
-        let Some(depth) = self.0 else { return };
-        PROFILING.with_borrow_mut(|profile| {
-            if let Some(profile) = profile {
-                profile.leave_to(depth - 1);
-            }
-        });
+        self.0.into_iter().for_each(leave);
     }
 }
 
@@ -166,14 +172,8 @@ thread_local! {
     static PROFILING: RefCell<Option<Box<ThreadProfile>>> = const { RefCell::new(None) };
 }
 
-/// The stack that a node leaves again.
-#[derive(Clone, Copy)]
-pub(super) struct OpenNode {
-    depth: usize,
-}
-
-/// Called before a node is evaluated; `None` if this thread is not watched.
-pub(super) fn enter(table: u32, node: u32, is_function: bool) -> Option<OpenNode> {
+/// Called before a node is evaluated. For a function on a watched thread, returns the depth of the stack around it.
+pub(super) fn enter(table: u32, node: u32, is_function: bool) -> Option<usize> {
     PROFILING.with_borrow_mut(|profile| {
         let profile = profile.as_mut()?;
         guard::apart(|| {
@@ -183,7 +183,7 @@ pub(super) fn enter(table: u32, node: u32, is_function: bool) -> Option<OpenNode
             } else {
                 profile.line(table, node);
             }
-            Some(OpenNode { depth })
+            is_function.then_some(depth)
         })
     })
 }
@@ -191,19 +191,18 @@ pub(super) fn enter(table: u32, node: u32, is_function: bool) -> Option<OpenNode
 /// Notes that the result of the function under way was known.
 pub(crate) fn note_reused() {
     PROFILING.with_borrow_mut(|profile| {
-        if let Some((profile, node)) =
-            profile.as_mut().and_then(|profile| profile.open.last().copied().map(|(node, _)| (profile, node)))
-        {
-            profile.stacks.node(node).reused += 1;
+        let Some(profile) = profile else { return };
+        if let Some((node, _)) = profile.open.last() {
+            profile.stacks.node(*node).reused += 1;
         }
     });
 }
 
-/// Called after a node was evaluated.
-pub(super) fn leave(open: OpenNode) {
+/// Called after a function was evaluated, with the depth that [`enter`] returned.
+pub(super) fn leave(depth: usize) {
     PROFILING.with_borrow_mut(|profile| {
         if let Some(profile) = profile {
-            profile.leave_to(open.depth);
+            profile.leave_to(depth);
         }
     });
 }
@@ -304,7 +303,7 @@ impl ThreadProfile {
         if let Some(line) = line {
             self.lines.entry(line).or_default().add(used);
         }
-        // What measuring itself takes is charged to nothing.
+        // The cost of measuring is not charged.
         self.read = Reading::now();
     }
 
@@ -448,7 +447,7 @@ struct TableNames {
     nodes: Vec<(Arc<str>, u32)>,
 }
 
-/// Keeps the names of a text, for the time after it is gone.
+/// Registers the names of a text, which a profile uses even after the text was replaced.
 pub(crate) fn name_table(unit: &Unit, table: &ProbeTable) {
     let line = |node: &super::ProbeNode| {
         let place = node.place(unit);

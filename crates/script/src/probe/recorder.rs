@@ -264,8 +264,8 @@ fn evaluate(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -
         .with_borrow_mut(|recorder| recorder.as_mut().map(|recorder| guard::apart(|| recorder.enter(table, number))).is_some());
     let open = profile::enter(table, number, body);
     let result = context.eval_expression_tree(value);
-    if let Some(open) = open.filter(|_| body) {
-        profile::leave(open);
+    if let Some(depth) = open {
+        profile::leave(depth);
     }
     if watching {
         let returned = match &result {

@@ -29,8 +29,8 @@ impl View {
 
 impl View {
     /// A value of a script, read-only; its parts that are read-only already are shared. Functions are refused.
-    pub(crate) fn frozen(value: &Dynamic, name: &str) -> Result<Self, Box<EvalAltResult>> {
-        freeze(value, &mut || Path::root(name))
+    pub(crate) fn frozen(value: &Dynamic) -> Result<Self, Box<EvalAltResult>> {
+        freeze(value, &mut || Path::root("value"))
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum Fingerprint {
     Float(u64),
     Text(ImmutableString),
     /// The content of a list or object.
-    Content([u8; 16]),
+    Content(Hash),
     /// Some list, and some object.
     List,
     Object,
@@ -27,7 +27,7 @@ pub(crate) enum Fingerprint {
 
 /// The hash of a compound value, computed once.
 #[derive(Default)]
-pub(super) struct ContentHash(OnceLock<[u8; 16]>);
+pub(super) struct ContentHash(OnceLock<Hash>);
 
 impl Fingerprint {
     /// That of a value; nothing if it cannot be read.
@@ -67,7 +67,7 @@ impl Fingerprint {
             }
             Self::Content(hash) => {
                 out.push(6);
-                out.extend_from_slice(hash);
+                out.extend_from_slice(hash.bytes());
             }
             Self::List => out.push(7),
             Self::Object => out.push(8),
@@ -76,13 +76,11 @@ impl Fingerprint {
 }
 
 impl ContentHash {
-    fn of(&self, value: &View) -> [u8; 16] {
+    fn of(&self, value: &View) -> Hash {
         *self.0.get_or_init(|| {
             let mut bytes = Vec::with_capacity(1024);
             value.encode(&mut bytes);
-            let mut half = [0; 16];
-            half.copy_from_slice(&Hash::of(&bytes).bytes()[..16]);
-            half
+            Hash::of(&bytes)
         })
     }
 }

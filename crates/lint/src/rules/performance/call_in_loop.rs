@@ -35,8 +35,8 @@ fn examine(unit: &Unit, function: &Function, report: &mut FindingCollector) {
             Expr::Bool(..) | Expr::Int(..) | Expr::Float(..) | Expr::Text(..) => true,
             _ => false,
         };
-        let varies = call.args.iter().all(|argument| !matches!(argument, Expr::Variable(..)));
-        if varies || !call.args.iter().all(is_fixed) {
+        let has_variable = call.args.iter().any(|argument| matches!(argument, Expr::Variable(..)));
+        if !has_variable || !call.args.iter().all(is_fixed) {
             return;
         }
         if let Some((source, span)) = unit.extent(expr) {
