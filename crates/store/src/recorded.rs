@@ -20,8 +20,12 @@ use std::path::Path;
 const FORM: u8 = 2;
 /// After how many events a store makes its first dictionary: those of two or three failures.
 const FIRST: i64 = 75;
-/// After how many events it makes another one: those of four or five failures. Newer ones save more than they take, down to about that.
+/// After how many events it makes another one, at least: those of four or five failures. Newer ones save more than they take, down to about
+/// that.
 const EVERY: i64 = 150;
+/// After which part of its events a larger store makes another one: what they have in common is learnt early, and each takes the time of
+/// a dozen steps.
+const SHARE: i64 = 8;
 /// Of how many bytes of contents a dictionary is made: of every second one, the latest. Cases walk side by side, so that the latest alone
 /// would all be of one step.
 const CONTENT_BYTES: usize = 84 << 10;
@@ -99,7 +103,7 @@ pub(super) fn renew_dictionary(conn: &Connection, seq: i64) -> Result<(), StoreE
             .prepare_cached("SELECT max(seq), (SELECT coalesce(min(seq), 0) FROM events) FROM dictionaries")?
             .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?,
     };
-    if seq - last.unwrap_or(begun) < last.map_or(FIRST, |_| EVERY) {
+    if seq - last.unwrap_or(begun) < last.map_or(FIRST, |_| EVERY.max((seq - begun) / SHARE)) {
         return Ok(());
     }
     let mut beginnings = HashSet::new();
