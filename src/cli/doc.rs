@@ -1,20 +1,19 @@
 //! `asterisk doc`.
 
 use super::{FormatArg, GlobalArgs, ProjectArgs};
-use crate::config;
+use crate::config::SchemaKind;
 use crate::exit::Exit;
 use crate::ui::{Fields, FunctionDocs, OutputFormat, plain};
-use asterisk_calibrate as calibrate;
 use asterisk_pipeline::{self as pipeline, Pipeline};
-use asterisk_project::{self as project, AnswererNames};
+use asterisk_project::AnswererNames;
 use asterisk_session::SessionError;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 
 /// Print the functions that scripts can call, both built-in and defined in scripts, and the data passed to them, or the JSON
 /// Schema of a kind of file.
 #[derive(Debug, Args)]
-#[command(after_help = "Most editors complete and check a file by the schema that its first line names:\n  \
+#[command(after_help = "Editors use the schema that a comment names; `asterisk init --only schemas` writes all of them:\n  \
                         # yaml-language-server: $schema=pipeline.schema.json\n\nExamples:\n  asterisk doc\n  asterisk doc fingerprint\n  asterisk doc rules/rca.rhai\n  \
                         asterisk doc state\n  asterisk doc params.failure\n  asterisk doc evidence\n  asterisk doc vars\n  \
                         asterisk doc --schema pipeline > pipeline.schema.json")]
@@ -28,29 +27,6 @@ pub(super) struct DocArgs {
     project: ProjectArgs,
     #[command(flatten)]
     format: FormatArg,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SchemaKind {
-    /// A pipeline.
-    Pipeline,
-    /// A domain.
-    Domain,
-    /// `asterisk.yaml`.
-    Project,
-    /// A scenario for `asterisk calibrate`.
-    Scenario,
-}
-
-impl SchemaKind {
-    fn schema(self) -> Value {
-        match self {
-            Self::Pipeline => pipeline::json_schema(),
-            Self::Domain => project::domain::json_schema(),
-            Self::Project => config::json_schema(),
-            Self::Scenario => calibrate::json_schema(),
-        }
-    }
 }
 
 pub(super) fn doc(global: &GlobalArgs, args: &DocArgs) -> Result<Exit, SessionError> {

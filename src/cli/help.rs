@@ -21,8 +21,12 @@ pub(super) struct HelpArgs {
 const TASKS: &[(&str, &str, &[&str])] = &[
     ("investigate", "Investigate", &["run", "ci", "status", "report", "review", "rca", "push"]),
     ("goal", "Pursue a goal", &["goal"]),
-    ("why", "Ask why", &["explain", "diff", "replay", "coverage", "graph", "repl"]),
-    ("edit", "Edit and test", &["tour", "init", "new", "lint", "test", "calibrate", "learn", "eval", "show", "doc"]),
+    ("why", "Ask why", &["explain", "diff", "replay", "coverage", "graph", "repl", "dap"]),
+    (
+        "edit",
+        "Edit and test",
+        &["tour", "init", "new", "fmt", "lint", "test", "calibrate", "learn", "eval", "show", "doc", "lsp"],
+    ),
     ("agents", "Work with agents", &["serve", "cursor", "save"]),
     ("maintain", "Maintain", &["doctor", "config", "store", "worker", "clean"]),
 ];

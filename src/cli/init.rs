@@ -1,7 +1,7 @@
 //! `asterisk init`.
 
 use super::{FormatArg, GlobalArgs};
-use crate::config;
+use crate::config::{self, SchemaKind};
 use crate::exit::Exit;
 use crate::ui::{OutputFormat, plain};
 use asterisk_base::environment::Environment;
@@ -13,10 +13,10 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Write out the bundled scripts, pipelines and templates for editing.
+/// Write out the bundled scripts, pipelines and templates for editing, and the JSON Schemas of all YAML files for editors.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  asterisk init heuristics --only scripts\n  asterisk init my-project\n  asterisk init --minimal"
+    after_help = "Examples:\n  asterisk init heuristics --only scripts\n  asterisk init my-project\n  asterisk init --minimal\n  asterisk init --only schemas"
 )]
 pub(super) struct InitArgs {
     /// The directory to write to.
@@ -42,6 +42,8 @@ enum InitPart {
     Templates,
     /// `asterisk.yaml`.
     Config,
+    /// The JSON Schemas of YAML files, for editors.
+    Schemas,
 }
 
 impl InitPart {
@@ -114,7 +116,13 @@ fn whole(args: &InitArgs) -> (Vec<Area>, Vec<(String, String)>) {
     let exists = args.dir.join(config::PROJECT_FILE).exists();
     let is_named = args.only.contains(&InitPart::Config) || (args.force && args.only.is_empty());
     if !exists || is_named {
-        files.push((config::PROJECT_FILE.to_owned(), config::template(&areas)));
+        let schema = SchemaKind::Project;
+        let named = wanted(InitPart::Schemas) || args.dir.join(schema.file()).exists();
+        let line = named.then(|| schema.modeline(Path::new(""), Path::new(config::PROJECT_FILE))).flatten();
+        files.push((config::PROJECT_FILE.to_owned(), line.unwrap_or_default() + config::template(&areas).as_str()));
+    }
+    if wanted(InitPart::Schemas) {
+        files.extend(SchemaKind::files());
     }
     (areas, files)
 }

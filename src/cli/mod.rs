@@ -10,11 +10,13 @@ mod completions;
 mod config;
 mod coverage;
 mod cursor;
+mod dap;
 mod diff;
 mod doc;
 mod doctor;
 mod eval;
 mod explain;
+mod fmt;
 mod goal;
 mod goal_audit;
 mod goal_dream;
@@ -26,6 +28,7 @@ mod junit;
 mod learn;
 mod lint;
 mod lint_report;
+mod lsp;
 mod man;
 mod new;
 mod policy_args;
@@ -68,7 +71,7 @@ use asterisk_base::model::shell;
 use asterisk_session::{Session, SessionError};
 use asterisk_store::StoreLocation;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
 /// The maximum width of help, in columns.
@@ -183,6 +186,7 @@ enum Command {
     Tour(tour::TourArgs),
     Init(init::InitArgs),
     New(new::NewArgs),
+    Fmt(fmt::FmtArgs),
     Lint(lint::LintArgs),
     Test(test::TestArgs),
     Calibrate(Box<calibrate::CalibrateArgs>),
@@ -192,6 +196,8 @@ enum Command {
     Doc(doc::DocArgs),
     Serve(serve::ServeArgs),
     Cursor(cursor::CursorArgs),
+    Dap(dap::DapArgs),
+    Lsp(lsp::LspArgs),
     Save(save::SaveArgs),
     Doctor(doctor::DoctorArgs),
     Config(config::ConfigArgs),
@@ -275,6 +281,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Tour(args) => tour::tour(&global, &args),
         Command::Init(args) => init::init(&global, &args),
         Command::New(args) => new::new(&global, &args),
+        Command::Fmt(args) => fmt::fmt(&global, &args),
         Command::Lint(args) => lint::lint(&global, &args),
         Command::Test(args) => test::test(&global, &args),
         Command::Calibrate(args) => calibrate::calibrate(&global, &args),
@@ -284,6 +291,8 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Doc(args) => doc::doc(&global, &args),
         Command::Serve(args) => serve::serve(&global, &args),
         Command::Cursor(args) => cursor::cursor(&global, &args),
+        Command::Dap(args) => dap::dap(&global, &args),
+        Command::Lsp(args) => lsp::lsp(&global, &args),
         Command::Save(args) => save::save(&global, &args),
         Command::Doctor(args) => doctor::doctor(&global, &args),
         Command::Config(args) => config::config(&global, &args),
@@ -333,6 +342,19 @@ impl GlobalArgs {
         Ok(Session::new(self.resolve(project, out)?.setup))
     }
 
+    /// A session for the project around a directory, by default the one in which the program runs.
+    fn session_in(&self, project: &ProjectArgs, directory: Option<&Path>) -> Result<Session, SessionError> {
+        let given = CommandLine {
+            store: self.store.clone(),
+            scripts: project.scripts.clone(),
+            domain: project.domain.clone(),
+            set: project.set.clone(),
+            ..CommandLine::default()
+        };
+        let here = directory.unwrap_or(self.environment.directory());
+        Ok(Session::new(resolve(given, here, &self.environment)?.setup))
+    }
+
     /// The settings, each with its origin.
     fn resolve(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<ResolvedSettings, SessionError> {
         let given = CommandLine {
@@ -341,6 +363,7 @@ impl GlobalArgs {
             scripts: project.scripts.clone(),
             domain: project.domain.clone(),
             set: project.set.clone(),
+            ..CommandLine::default()
         };
         resolve(given, self.environment.directory(), &self.environment)
     }

@@ -1,6 +1,7 @@
 //! `asterisk new`.
 
 use super::{FormatArg, GlobalArgs, ProjectArgs};
+use crate::config::SchemaKind;
 use crate::exit::Exit;
 use crate::ui::{OutputFormat, plain};
 use asterisk_base::model::shell;
@@ -9,7 +10,7 @@ use asterisk_files::{UnpackError, unpack};
 use asterisk_session::{Session, SessionError, Setup};
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Create a rule, signature, domain, pipeline, test or another part of a project from a commented skeleton.
 ///
@@ -106,6 +107,17 @@ impl SkeletonKind {
         }
     }
 
+    /// The kind of YAML file that it is.
+    fn schema(self) -> Option<SchemaKind> {
+        match self {
+            Self::Signature => Some(SchemaKind::Signatures),
+            Self::OwnerRule => Some(SchemaKind::Evidence),
+            Self::Domain => Some(SchemaKind::Domain),
+            Self::Pipeline => Some(SchemaKind::Pipeline),
+            _ => None,
+        }
+    }
+
     fn word(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
@@ -122,6 +134,7 @@ pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionEr
         Some(from) => vec![(format!("{name}.yaml"), copied(kind, name, from, &setup)?)],
         None => kind.files().iter().map(|file| (put(file.path), put(file.text))).collect(),
     };
+    let files = with_schema(kind, &setup.root, &dir, files);
     let done = unpack(&dir, &files, false).map_err(unpack_error)?;
     let shown = |name: &String| {
         let path = dir.join(name);
@@ -137,6 +150,17 @@ pub(super) fn new(global: &GlobalArgs, args: &NewArgs) -> Result<Exit, SessionEr
     done.same.iter().for_each(|name| ui.out(&format!("{} already exists", shown(name))));
     ui.note(&format!("next: {}", next(kind, name, &shown(&files[0].0))));
     Ok(Exit::Ok)
+}
+
+/// Names the schema to editors in the first line of a YAML file, if the project has the schemas (`asterisk init --only schemas`).
+fn with_schema(kind: SkeletonKind, root: &Path, dir: &Path, mut files: Vec<(String, String)>) -> Vec<(String, String)> {
+    if let Some(schema) = kind.schema().filter(|schema| root.join(schema.file()).exists()) {
+        for (name, text) in &mut files {
+            let line = schema.modeline(root, &dir.join(&*name)).unwrap_or_default();
+            text.insert_str(0, &line);
+        }
+    }
+    files
 }
 
 /// Returns the text of a pipeline that extends another one.

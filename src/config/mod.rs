@@ -6,12 +6,14 @@ mod keys;
 mod origin;
 mod project_file;
 mod reportportal;
+mod schemas;
 mod servers;
 mod settings;
 mod template;
 
 pub use json_schema::{json_schema, reference};
 pub use origin::{Setting, SettingOrigin};
+pub use schemas::SchemaKind;
 pub use settings::{CommandLine, ResolvedSettings, history_file, resolve, store_location};
 pub use template::template;
 

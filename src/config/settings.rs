@@ -6,7 +6,7 @@ use asterisk_base::clock::{Clock, FixedClock, SystemClock};
 use asterisk_base::environment::{Environment, Variables};
 use asterisk_base::model::job_url_of_environment;
 use asterisk_diag::{Diagnostic, Source, Span};
-use asterisk_files::{Area, FileError, conventional, project_root, read_text_file};
+use asterisk_files::{Area, FileError, UnsavedTexts, conventional, project_root, read_text_file};
 use asterisk_lint as lint;
 use asterisk_pipeline::Spanned;
 use asterisk_project::domain::DEFAULT_DOMAIN;
@@ -45,6 +45,8 @@ pub struct CommandLine {
     pub domain: Option<String>,
     /// `--set NAME=VALUE`, in order.
     pub set: Vec<String>,
+    /// Texts that an editor has not saved.
+    pub unsaved: Arc<UnsavedTexts>,
 }
 
 /// The current settings.
@@ -73,8 +75,8 @@ struct SettingsLayer {
 }
 
 impl SettingsLayer {
-    fn read(path: PathBuf, name: &str) -> Result<Self, SessionError> {
-        match read_text_file(&path) {
+    fn read(path: PathBuf, name: &str, unsaved: &UnsavedTexts) -> Result<Self, SessionError> {
+        match unsaved.get(&path).cloned().map_or_else(|| read_text_file(&path), Ok) {
             Ok(text) => {
                 let source = Source::new(name, text);
                 Ok(Self { path, there: true, file: project_file::read(&source)?, source })
@@ -157,10 +159,10 @@ fn path(variables: &Variables, name: &str) -> Option<PathBuf> {
 pub fn resolve(given: CommandLine, here: &Path, environment: &Environment) -> Result<ResolvedSettings, SessionError> {
     let variables = environment.variables();
     let root = project_root(here);
-    let mut layers = vec![SettingsLayer::read(root.join(super::PROJECT_FILE), super::PROJECT_FILE)?];
+    let mut layers = vec![SettingsLayer::read(root.join(super::PROJECT_FILE), super::PROJECT_FILE, &given.unsaved)?];
     if let Some(path) = user_file(variables) {
         let name = path.display().to_string();
-        layers.push(SettingsLayer::read(path, &name)?);
+        layers.push(SettingsLayer::read(path, &name, &given.unsaved)?);
     }
     let mut settings = Vec::new();
     let mut path = |name: &str, given: Option<PathBuf>, from: [&'static str; 2], key: PathSetting, default: Option<PathBuf>| {
@@ -294,6 +296,7 @@ pub fn resolve(given: CommandLine, here: &Path, environment: &Environment) -> Re
         keep: keep(variables)?,
         job_url: job_url_of_environment(|name| variables.text(name)),
         clock: clock(variables)?,
+        unsaved: given.unsaved,
         audit: audit(variables, &root),
         environment: environment.clone(),
     };

@@ -4,18 +4,23 @@ use crate::cli::commands;
 use crate::docs::shell;
 use crate::harness::{Project, repository};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn files_written_by_init_are_used_and_never_overwritten() {
     let project = Project::new();
     let first = project.asterisk(&["init", "mine", "--format", "json"]).exits(0).json();
     let written: BTreeSet<&str> = first["written"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
-    for path in
-        ["asterisk.yaml", "pipelines/rca.yaml", "scripts/rules/rca.rhai", "scripts/data/elements.yaml", "templates/recall.md"]
-    {
+    for path in [
+        "asterisk.yaml",
+        "pipelines/rca.yaml",
+        "schemas/pipeline.schema.json",
+        "scripts/rules/rca.rhai",
+        "scripts/data/elements.yaml",
+        "templates/recall.md",
+    ] {
         assert!(written.contains(path), "{path}");
     }
     // The written files equal the bundled ones, so a run is the same; and changes are used.
@@ -140,7 +145,8 @@ impl Validator {
         let number = |word: &Value| word.as_f64().unwrap();
         for (keyword, word) in keywords {
             let good = match keyword.as_str() {
-                "$schema" | "title" | "description" | "default" | "examples" | "$defs" | "then" | "else" => true,
+                "$schema" | "$comment" | "title" | "description" | "default" | "examples" | "format" | "$defs" | "then"
+                | "else" => true,
                 "$ref" => {
                     let target = word.as_str().unwrap().strip_prefix('#').unwrap();
                     self.at(self.0.pointer(target).unwrap_or_else(|| panic!("{target} is not there")), value, path)?;
@@ -270,6 +276,126 @@ fn files_match_their_schemas() {
     assert!(
         !settings.is_valid(&yaml("workspace: { repositories: [{ path: b }] }\n")) && !settings.is_valid(&yaml("script: x\n"))
     );
+}
+
+/// The kind of a YAML file of the repository, for `doc --schema`.
+fn kind_of(path: &Path) -> String {
+    let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let parents: Vec<String> = path.ancestors().skip(1).filter(|path| path.file_stem().is_some()).map(name).collect();
+    match (&*name(path), &*parents[0]) {
+        ("asterisk", _) => "project".to_owned(),
+        (_, "domains") => "domain".to_owned(),
+        (_, "scenarios") => "scenario".to_owned(),
+        (_, "scorecards") => "scorecard".to_owned(),
+        (stem, "data") => stem.to_owned(),
+        (_, "signatures") => "signatures".to_owned(),
+        _ => "pipeline".to_owned(),
+    }
+}
+
+/// The YAML files below a directory.
+fn yaml_files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            found.extend(yaml_files(&path));
+        } else if path.extension().is_some_and(|ending| ending == "yaml") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_bundled_file_matches_its_schema_and_broken_ones_do_not() {
+    let project = Project::new();
+    let written = project.asterisk(&["init", "--only", "schemas", "--format", "json"]).exits(0).json();
+    let schemas: BTreeMap<String, Validator> = written["written"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|path| path.as_str().unwrap())
+        .map(|path| {
+            let kind = path.strip_prefix("schemas/").unwrap().strip_suffix(".schema.json").unwrap();
+            let text = project.read(path);
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), project.asterisk(&["doc", "--schema", kind]).ok().json());
+            (kind.to_owned(), Validator(serde_json::from_str(&text).unwrap()))
+        })
+        .collect();
+    let parse = |path: &Path, text: &str| {
+        let source = asterisk_diag::Source::new(path.display().to_string(), text);
+        asterisk_form::yaml::parse(&source).unwrap().to_json()
+    };
+    let mut kinds = BTreeSet::new();
+    for path in ["pipelines", "scripts/data", "examples"].iter().flat_map(|dir| yaml_files(&repository().join(dir))) {
+        let kind = kind_of(&path);
+        let value = parse(&path, &fs::read_to_string(&path).unwrap());
+        let schema = &schemas[&kind];
+        assert_eq!(schema.check(&value), Ok(()), "{}", path.display());
+        let mut more = value.clone();
+        more["nosuchkey"] = json!(1);
+        assert!(!schema.is_valid(&more), "{}", path.display());
+        // These hold anything.
+        let keys = value.as_object().unwrap().keys().filter(|key| !["shared_advisors", "lint"].contains(&key.as_str()));
+        for key in keys {
+            let mut wrong = value.clone();
+            wrong[key] = json!([[[true]]]);
+            assert!(!schema.is_valid(&wrong), "{}: {key}", path.display());
+        }
+        kinds.insert(kind);
+    }
+    let unused: Vec<&String> = schemas.keys().filter(|kind| !kinds.contains(*kind)).collect();
+    assert_eq!(unused, ["learned", "pipeline-policy"], "kinds without a bundled file");
+    for (kind, text, good) in [
+        ("learned", "temperature: 1.5\nweights: { V1: { pb001: 0.5 } }\n", true),
+        ("learned", "temperature: 100\n", false),
+        ("pipeline-policy", "version: 1\nretries: { default: 2 }\n", true),
+        ("pipeline-policy", "retries: { default: two }\n", false),
+        // A file that extends another one may have any of its keys, and says where entries go.
+        ("pipeline", "extends: rca\n", true),
+        ("pipeline", "extends: rca\nedges: [{ id: H1, remove: true }, { id: X, after: H2, from: recall }]\n", true),
+        ("pipeline", "extends: rca\nnodes: [{ name: a, after: recall }, { name: b, after: [a] }]\n", true),
+        ("pipeline", "extends: rca\ndeadline: { remove: true }\nverdict: { rules: [{ id: V1, remove: true }] }\n", true),
+        ("pipeline", "extends: landing\nstages: [{ name: Page, task: write }]\npolicy: { budget: { remove: true } }\n", true),
+        ("pipeline", "extends: rca\nvars: { recall_hit: 0.7 }\n", true),
+        ("pipeline", "extends: rca\nedgse: []\n", false),
+        ("pipeline", "extends: rca\nedges: [{ id: H1, remove: 1 }]\n", false),
+        ("pipeline", "extends: rca\nmax_steps: none\n", false),
+        ("evidence", "extends: evidence\nowners: [{ id: a, owner: product, paths: [b], before: c }]\n", true),
+        ("evidence", "owners: [{ id: a, owner: product, paths: [b] }]\n", false),
+        ("scorecard", "extends: rca\nmetrics: [{ id: M1, threshold: 0.5 }]\n", true),
+        // These two extend the bundled ones without saying so.
+        ("teams", "teams: { light: { walkers: [Herald] } }\n", true),
+        ("teams", "teams: { light: { wakers: [Herald] } }\n", false),
+        ("policy", "agents: { Page: { script: \"agents/page.rhai#page\" } }\n", true),
+        ("policy", "agents: { Page: { script: page } }\n", false),
+        ("signatures", "topic: a\nsignatures: [{ id: b }]\n", false),
+        ("domain", "extends: generic\nsignatures: [{ id: b, certainty: 0.5 }]\n", true),
+    ] {
+        assert_eq!(schemas[kind].is_valid(&parse(Path::new(kind), text)), good, "{kind}: {text}");
+    }
+}
+
+#[test]
+fn new_files_name_their_schemas_to_editors() {
+    let project = Project::new();
+    let head = |path: &str| project.read(path).lines().next().unwrap().to_owned();
+    project.asterisk(&["new", "pipeline", "alone"]).exits(0);
+    assert!(!head("pipelines/alone.yaml").contains("schema"));
+    project.asterisk(&["init", "--only", "config,schemas", "--force"]).exits(0);
+    assert_eq!(head("asterisk.yaml"), "# yaml-language-server: $schema=schemas/project.schema.json");
+    for (kind, name, file, schema) in [
+        ("pipeline", "nightly", "pipelines/nightly.yaml", "../schemas/pipeline"),
+        ("domain", "shop", "scripts/data/domains/shop.yaml", "../../../schemas/domain"),
+        ("signature", "cable", "scripts/data/signatures/cable.yaml", "../../../schemas/signatures"),
+        ("owner-rule", "own", "scripts/data/evidence.yaml", "../../schemas/evidence"),
+    ] {
+        project.asterisk(&["new", kind, name]).exits(0);
+        assert_eq!(head(file), format!("# yaml-language-server: $schema={schema}.schema.json"));
+    }
+    project.asterisk(&["new", "pipeline", "mine", "--from", "rca"]).exits(0);
+    assert!(head("pipelines/mine.yaml").ends_with("pipeline.schema.json"));
+    project.asterisk(&["graph", "mine"]).exits(0);
 }
 
 #[test]

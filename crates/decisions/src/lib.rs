@@ -11,6 +11,7 @@
 //! explain            explains a case or a step, as a page or as Markdown
 //! blame              attributes decisions to rule, line, text revision and commit
 //! coverage           counts how often every edge was evaluated, fired, failed, or was shadowed
+//! line_values        the values of a case's decisions and verdict by line
 //! save, shrink       saves a decision as a test, with minimal inputs
 //! evidence, params   the evidence document of a case, and where signatures matched
 //! verdict, verdict_coverage  the verdict of a case: what matched, and what would have changed it; how often rules matched
@@ -28,6 +29,7 @@ mod evidence;
 mod evidence_page;
 mod explain;
 mod explanation;
+mod line_values;
 mod literal;
 mod markdown;
 mod page;
@@ -60,6 +62,7 @@ pub use evidence::{CaseEvidence, FoundEvidence, SignatureHits, SignatureSighting
 pub use evidence_page::evidence_page;
 pub use explain::{Explanation, explain, prompt};
 pub use explanation::{CaseExplanation, EdgeExplanation, EdgeKind, InputValue, RuleExplanation, StepExplanation, WalkFailure};
+pub use line_values::{CaseValues, DecidedRule, PlacedValue, line_values};
 pub use markdown::markdown;
 pub use page::{PageLine, Tone, page};
 pub use recorded::{Decisions, RecordedDecision};

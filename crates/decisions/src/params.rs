@@ -5,7 +5,7 @@ use asterisk_base::model::{Case, Hash, Kind};
 use asterisk_script::View;
 use asterisk_session::SessionError;
 use asterisk_store::StoreError;
-use asterisk_walk::{CaseParams, Event, EventBody, EventKind, Name, assemble, assemble_part};
+use asterisk_walk::{CaseParams, Event, EventBody, EventKind, Name, Plan, assemble, assemble_part};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -90,6 +90,13 @@ impl Decisions {
         let (launch, case) = (store.launch(run, |_, _| None)?, store.case(run, id)?);
         let params = CaseParams::new(run, &launch, &case);
         Ok(VerdictInputs { case, params, needs })
+    }
+
+    /// What the rules of the verdict and of the root of a case are given by a plan besides the evidence and the vars, with the recorded
+    /// results of queries.
+    pub fn rule_context(&self, run: &str, id: &str, plan: &Plan) -> Result<View, SessionError> {
+        let VerdictInputs { params, needs, .. } = self.verdict_inputs(run, id)?;
+        Ok(params.rule_context(plan, &needs))
     }
 
     fn part(&self, hash: &Hash, name: &str) -> Result<Option<Value>, SessionError> {

@@ -31,7 +31,9 @@ pub use embedded::{Area, EXAMPLE_LAUNCH, bundle, example_launch};
 pub use identity::FileIdentity;
 pub use inputs::{InputFile, InputList, list_inputs};
 pub use outdir::{OutDir, open_private};
-pub use overlay::{FileError, FileOrigin, Overlay, list_tests, passed_over, read_answer, read_below, read_input, read_text_file};
+pub use overlay::{
+    FileError, FileOrigin, Overlay, UnsavedTexts, list_tests, passed_over, read_answer, read_below, read_input, read_text_file,
+};
 pub use pipelines::{ListedPipeline, PipelineLookup, find_pipeline, list_pipelines};
 pub use removal::remove_entry;
 pub use reports::{FoundReports, find_reports};

@@ -92,6 +92,9 @@ pub enum FileError {
     },
 }
 
+/// Texts of files that an editor has not saved, by absolute path: they stand for what is on disk.
+pub type UnsavedTexts = BTreeMap<PathBuf, String>;
+
 /// The files of one area, by path below its root.
 #[derive(Clone, Debug, Default)]
 pub struct Overlay {
@@ -101,25 +104,40 @@ pub struct Overlay {
 impl Overlay {
     /// Loads the embedded files of an area, overlaid by those of `dir`. Hidden files are skipped; symbolic links below `dir` are errors.
     pub fn load(area: Area, dir: Option<&Path>) -> Result<Self, FileError> {
+        Self::load_unsaved(area, dir, &UnsavedTexts::new())
+    }
+
+    /// As [`Overlay::load`], with texts that are not saved.
+    pub fn load_unsaved(area: Area, dir: Option<&Path>, unsaved: &UnsavedTexts) -> Result<Self, FileError> {
         let embedded = area.embedded().iter().map(|source| (source.name().to_owned(), (source.clone(), FileOrigin::Embedded)));
         let mut overlay = Self { files: embedded.collect() };
         if let Some(dir) = dir {
-            overlay.add(area, dir)?;
+            overlay.add_unsaved(area, dir, unsaved)?;
         }
         Ok(overlay)
     }
 
     /// Overlays the files of an area below another directory.
     pub fn add(&mut self, area: Area, dir: &Path) -> Result<(), FileError> {
+        self.add_unsaved(area, dir, &UnsavedTexts::new())
+    }
+
+    fn add_unsaved(&mut self, area: Area, dir: &Path, unsaved: &UnsavedTexts) -> Result<(), FileError> {
         if !dir.is_dir() {
             return Err(FileError::NoDirectory { path: dir.to_owned() });
         }
         let mut paths = Vec::new();
         walk(dir, "", &mut paths)?;
+        // Files that an editor has not created yet.
+        let whole = if unsaved.is_empty() { dir.to_owned() } else { std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned()) };
+        let below = |path: &PathBuf| Some((path.strip_prefix(&whole).ok()?.to_str()?.replace('\\', "/"), path.clone()));
+        let new = unsaved.keys().filter_map(below).filter(|(name, path)| !path.exists() && !is_hidden(name));
+        paths.extend(new);
         // The data of tests is read on demand.
         let taken = |name: &str| area.takes(name) && !(area == Area::Tests && name.ends_with(".json"));
         for (name, path) in paths.into_iter().filter(|(name, _)| taken(name)) {
-            let text = read_text(&path, MAX_TEXT)?;
+            let open = whole_path(unsaved, &path).and_then(|path| unsaved.get(&path)).cloned();
+            let text = open.map_or_else(|| read_text(&path, MAX_TEXT), Ok)?;
             let source = area.embedded_file(&name).filter(|embedded| embedded.text() == text).cloned();
             let source = source.unwrap_or_else(|| Source::new(name.as_str(), text));
             self.files.insert(name, (source, FileOrigin::File(path)));
@@ -162,6 +180,16 @@ impl Overlay {
     pub fn files(&self) -> impl Iterator<Item = (&str, &Source, &FileOrigin)> {
         self.files.iter().map(|(path, (source, origin))| (path.as_str(), source, origin))
     }
+}
+
+/// The absolute path, if there are texts to look for.
+fn whole_path(unsaved: &UnsavedTexts, path: &Path) -> Option<PathBuf> {
+    if unsaved.is_empty() { None } else { std::path::absolute(path).ok() }
+}
+
+/// Whether a path below an area leads through a hidden directory, or to a hidden file.
+fn is_hidden(name: &str) -> bool {
+    name.split('/').any(|part| part.starts_with('.'))
 }
 
 /// Whether a file may extend another one. Domains are merged when they are linked.

@@ -21,6 +21,6 @@ pub mod yaml;
 pub use fields::FormFields;
 pub use read::{FormReader, ListedPattern, ReadPattern, fill};
 pub use reference::reference;
-pub use schema::{json_schema, of_form};
+pub use schema::{extending, extensible, json_schema, of_form};
 pub use spanned::Spanned;
 pub use table::{DefaultValue, Form, FormKey, MayBeEmpty, Requirement, ValueForm};

@@ -20,6 +20,118 @@ pub fn json_schema(title: &str, form: &Form) -> Value {
     schema
 }
 
+/// The schema of a file that may extend another one with `extends`, entry by entry ([`crate::yaml`]): `complete` for one that does not; for
+/// one that does, a schema of changes to `partial`.
+pub fn extensible(complete: Value, partial: &Value) -> Value {
+    let Value::Object(mut complete) = complete else { return complete };
+    let mut schema = Map::new();
+    for key in ["$schema", "title", "$defs"] {
+        schema.extend(complete.remove_entry(key));
+    }
+    // Editors offer the key in a file that does not have it yet.
+    let offer = |schema: &mut Map<String, Value>| {
+        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.insert(EXTENDS.to_owned(), extends());
+        }
+    };
+    offer(&mut complete);
+    for branch in ["then", "else"] {
+        complete.get_mut(branch).and_then(Value::as_object_mut).map(offer);
+    }
+    schema.insert("if".to_owned(), json!({ "type": "object", "required": [EXTENDS] }));
+    schema.insert("then".to_owned(), changes(partial));
+    schema.insert("else".to_owned(), Value::Object(complete));
+    Value::Object(schema)
+}
+
+/// The schema of a file that always extends another one: a schema of changes to `partial`, with the title of `complete`.
+pub fn extending(mut complete: Value, partial: &Value) -> Value {
+    let mut schema = changes(partial);
+    for key in ["$schema", "title", "$defs"] {
+        if let Some(value) = complete.get_mut(key) {
+            schema[key] = value.take();
+        }
+    }
+    schema
+}
+
+/// The key that names the extended file.
+const EXTENDS: &str = "extends";
+
+fn extends() -> Value {
+    json!({ "type": "string", "pattern": "\\S", "description": "The file that this one extends, by name." })
+}
+
+/// The schema of the changes that a file makes to the one that it extends: no key is required, and entries can be removed and placed.
+fn changes(schema: &Value) -> Value {
+    let mut schema = partial(schema);
+    schema["properties"][EXTENDS] = extends();
+    schema
+}
+
+fn partial(schema: &Value) -> Value {
+    let Value::Object(schema) = schema else { return schema.clone() };
+    let mut schema = schema.clone();
+    schema.remove("required");
+    for (keyword, value) in &mut schema {
+        match (keyword.as_str(), value) {
+            ("properties", Value::Object(properties)) => {
+                properties.values_mut().for_each(|value| *value = removable(partial(value)));
+            }
+            ("additionalProperties", value @ Value::Object(_)) => *value = removable(partial(value)),
+            ("items", value) => *value = placed(partial(value)),
+            ("anyOf", Value::Array(alternatives)) => alternatives.iter_mut().for_each(|value| *value = partial(value)),
+            _ => {}
+        }
+    }
+    Value::Object(schema)
+}
+
+/// The value of a key, or `{ remove: true }` to remove the key.
+fn removable(mut schema: Value) -> Value {
+    let removed = json!({ "enum": [true], "description": "Removes the entry of the extended file." });
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.entry("remove").or_insert(removed);
+        return schema;
+    }
+    let Some(keywords) = schema.as_object_mut().filter(|keywords| keywords.contains_key("type") || keywords.contains_key("enum"))
+    else {
+        return schema;
+    };
+    let mut whole = Map::new();
+    for key in ["description", "default", "examples"] {
+        whole.extend(keywords.remove_entry(key));
+    }
+    let removal =
+        json!({ "type": "object", "properties": { "remove": removed }, "required": ["remove"], "additionalProperties": false });
+    whole.insert("anyOf".to_owned(), json!([schema, removal]));
+    Value::Object(whole)
+}
+
+/// An entry of a list, with the keys that say where it goes.
+fn placed(mut entry: Value) -> Value {
+    if let Some(alternatives) = entry.get_mut("anyOf").and_then(Value::as_array_mut) {
+        alternatives.iter_mut().for_each(|value| *value = placed(value.take()));
+    }
+    let Some(properties) = entry.get_mut("properties").and_then(Value::as_object_mut) else { return entry };
+    if ["id", "name"].iter().any(|id| properties.contains_key(*id)) {
+        let name = |doc: &str| json!({ "type": "string", "pattern": "\\S", "description": doc });
+        let removed = json!({ "enum": [true], "description": "Removes the entry of the extended file." });
+        properties.entry("remove").or_insert(removed);
+        for (key, doc) in [
+            ("before", "The entry that this one comes before, by its id."),
+            ("after", "The entry that this one comes after, by its id."),
+        ] {
+            let place = match properties.remove(key) {
+                Some(own) => json!({ "anyOf": [name(doc), own] }),
+                None => name(doc),
+            };
+            properties.insert(key.to_owned(), place);
+        }
+    }
+    entry
+}
+
 /// The schema of a map, to be embedded in another schema.
 pub fn of_form(form: &Form) -> Value {
     let property = |key: &FormKey| {

@@ -3,6 +3,7 @@
 use super::config::Config;
 use super::input::CaseText;
 use super::model::{Formula, Reasoner};
+use asterisk_base::model::Hash;
 use asterisk_diag::Source;
 use asterisk_form::yaml::Yaml;
 use asterisk_pipeline::{Edge, EdgeCondition, EdgeIx, Pipeline};
@@ -11,6 +12,8 @@ use asterisk_project::{ExaminedFunction, condition_key};
 use asterisk_prompt::Templates;
 use asterisk_script::{Library, Pattern, Unit};
 use asterisk_session::ProjectText;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The input of lint rules.
 pub(super) struct LintContext<'a> {
@@ -36,6 +39,29 @@ pub(super) struct LintContext<'a> {
     pub(super) cases: &'a [CaseText],
     /// Whether the whole project is linted, so that unused items can be detected.
     pub(super) whole: bool,
+    /// The examples of signatures that matched.
+    pub(super) examples: ExampleCache<'a>,
+}
+
+/// Whether each example of a signature matches, by signature and examples. Compiling the patterns takes most of the time of linting, so
+/// those of the run before are taken over.
+#[derive(Debug, Default)]
+pub(super) struct ExampleCache<'a> {
+    pub(super) before: Option<&'a ExampleResults>,
+    pub(super) now: Mutex<ExampleResults>,
+}
+
+/// The results of [`ExampleCache`], by what they are of.
+pub(super) type ExampleResults = BTreeMap<Hash, Arc<[bool]>>;
+
+impl ExampleCache<'_> {
+    /// The results of these examples.
+    pub(super) fn get(&self, of: Hash, matched: impl FnOnce() -> Vec<bool>) -> Arc<[bool]> {
+        let known = self.before.and_then(|before| before.get(&of)).cloned();
+        let found = known.unwrap_or_else(|| matched().into());
+        self.now.lock().unwrap_or_else(PoisonError::into_inner).insert(of, found.clone());
+        found
+    }
 }
 
 /// A pipeline with the results of its analysis.

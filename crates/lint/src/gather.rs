@@ -34,7 +34,8 @@ pub(super) struct LinkedTexts {
     pub(super) left_out: BTreeSet<String>,
 }
 
-pub(super) fn gather(input: &LintInput<'_>) -> LinkedTexts {
+/// Links what links; unchanged scripts are taken from the library `before`.
+pub(super) fn gather(input: &LintInput<'_>, before: Option<&Library>) -> LinkedTexts {
     let mut found = Vec::new();
     let of = |area: Area| input.texts.iter().filter(move |text| text.area == area).map(|text| &text.source);
     let scripts: Vec<Source> = of(Area::Scripts).filter(|source| source.name().ends_with(".rhai")).cloned().collect();
@@ -62,7 +63,7 @@ pub(super) fn gather(input: &LintInput<'_>) -> LinkedTexts {
     let mut left_out = BTreeSet::new();
     let templates = templates(of(Area::Templates).cloned().collect(), &mut left_out, &mut found);
     let (tests, scripts): (Vec<Source>, Vec<Source>) = scripts.into_iter().partition(|source| is_test(source.name()));
-    let (library, dropped) = library(scripts, &pipelines, input, &mut found);
+    let (library, dropped) = library(scripts, &pipelines, (input, before), &mut found);
     found.extend(unlinked_tests(&library, &tests, input));
     let mut loose = Vec::new();
     for source in tests {
@@ -97,7 +98,7 @@ fn unlinked_tests(library: &Library, tests: &[Source], input: &LintInput<'_>) ->
 fn library(
     mut scripts: Vec<Source>,
     pipelines: &[Pipeline],
-    input: &LintInput<'_>,
+    (input, before): (&LintInput<'_>, Option<&Library>),
     found: &mut Vec<Diagnostic>,
 ) -> (Library, Vec<Source>) {
     let mut conditions: Vec<(String, Condition)> = Vec::new();
@@ -117,7 +118,7 @@ fn library(
             limits: input.settings.limits.clone(),
             ..LibraryInputs::default()
         };
-        let problems = match Library::link(inputs, None) {
+        let problems = match Library::link(inputs, before) {
             Ok(library) => return (library, dropped),
             Err(problems) => problems,
         };

@@ -45,7 +45,7 @@ pub use level::LintLevel;
 pub use registry::{find, rules};
 pub use rule::{LintRule, OptionDefault, RuleOption};
 pub use rules::FIXABLE;
-pub use run::{LintReport, lint};
+pub use run::{FunctionRole, LintReport, LintedProject, analyse, lint};
 
 #[cfg(test)]
 #[global_allocator]

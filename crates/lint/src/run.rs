@@ -3,7 +3,7 @@
 use super::allow::{self, LintAllow};
 use super::codes::{is_linked, rule_of};
 use super::config::Config;
-use super::context::{LintContext, LintedPipeline};
+use super::context::{ExampleCache, ExampleResults, LintContext, LintedPipeline};
 use super::finding::{FindingCollector, Fix, LintFinding};
 use super::gather::{LinkedTexts, gather, named, once, problems, subpipelines, without};
 use super::input::LintInput;
@@ -11,16 +11,19 @@ use super::level::LintLevel;
 use super::registry::{find, rules};
 use super::rules::correctness::prose_condition::is_prose;
 use super::shown::LanguageTexts;
-use asterisk_base::model::Hash;
+use asterisk_base::model::{Hash, Kind};
 use asterisk_diag::{Diagnostic, Diagnostics, Severity, Source};
 use asterisk_files::Area;
 use asterisk_form::yaml::{self, Yaml};
 use asterisk_pipeline::{EdgeCondition, Pipeline, is_policy_key};
-use asterisk_project::{LinkSettings, Project, ProjectData, Sources, domain, examine, known_words, teams};
+use asterisk_project::{
+    ExaminedFunction, FunctionUse, LinkSettings, Project, ProjectData, Sources, domain, examine, known_words, teams,
+};
 use asterisk_prompt::Templates;
 use asterisk_script::{Library, LinkedScript, Unit};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::fmt::Write as _;
+use std::sync::{Arc, PoisonError};
 
 /// The result of linting.
 #[derive(Clone, Debug, Default)]
@@ -43,10 +46,46 @@ impl LintReport {
     }
 }
 
+/// A function that a pipeline or team refers to, with the types of its parameters.
+#[derive(Clone, Debug)]
+pub struct FunctionRole {
+    /// The name of the pipeline's text.
+    pub pipeline: String,
+    pub place: FunctionUse,
+    /// The script, or the key of a condition.
+    pub file: String,
+    pub function: String,
+    /// The types of its parameters, by their names in the documentation.
+    pub inputs: Vec<(&'static str, Kind)>,
+}
+
+/// A linted project: the findings, and what links.
+#[derive(Clone, Debug)]
+pub struct LintedProject {
+    pub report: LintReport,
+    /// The scripts that link, and the conditions of all pipelines.
+    pub library: Library,
+    /// The pipelines that parse.
+    pub pipelines: Vec<Pipeline>,
+    /// The functions that they refer to.
+    pub roles: Vec<FunctionRole>,
+    /// The diagnostics of linking each pipeline and team, by what was linked.
+    links: BTreeMap<Hash, Vec<Diagnostic>>,
+    /// The examples of signatures that matched.
+    examples: ExampleResults,
+}
+
 /// Lints the requested texts; the others are only linked with.
 pub fn lint(input: LintInput<'_>) -> LintReport {
+    analyse(input, None).report
+}
+
+/// As [`lint`], with what was linked for it, given the project as linted before some of the texts changed: what has not changed is not linked
+/// again. The result is the same.
+pub fn analyse(input: LintInput<'_>, before: Option<&LintedProject>) -> LintedProject {
     let LinkedTexts { library, loose, pipelines, policies, templates: template_texts, data: data_texts, mut found, left_out } =
-        gather(&input);
+        gather(&input, before.map(|before| &before.library));
+    let mut links = LinkCache { before: before.map(|before| &before.links), links: BTreeMap::new() };
     let templates = Templates::compile(template_texts.iter().cloned()).unwrap_or_default();
     let scripts: Vec<Source> = library.files().map(|file| file.source().clone()).collect();
     let read = ProjectData::read(&data_texts, input.settings.domain.as_deref(), false);
@@ -66,10 +105,12 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
             missing: BTreeMap::new(),
             bundle: None,
         };
-        let linked: Vec<Diagnostic> = match Project::link_after(sources, input.settings.clone(), Some(linked_before)) {
-            Ok(project) => project.warnings.iter().cloned().collect(),
-            Err(problems) => problems.into_iter().collect(),
-        };
+        let linked = links.get(LinkCache::key(&sources, input.settings), || {
+            match Project::link_after(sources, input.settings.clone(), Some(linked_before)) {
+                Ok(project) => project.warnings.iter().cloned().collect(),
+                Err(problems) => problems.into_iter().collect(),
+            }
+        });
         // A text left out has been reported; errors about its absence are not.
         found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
     }
@@ -82,7 +123,7 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
     }
     let teams = teams(&data_texts);
     for team in &teams {
-        let linked = link_team(team, &scripts, &data_texts, input.settings, linked_before);
+        let linked = link_team(team, &scripts, &data_texts, input.settings, linked_before, &mut links);
         found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
     }
     let data: Vec<(Source, Yaml)> =
@@ -104,6 +145,7 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
         domains,
         cases: input.cases,
         whole: input.texts.iter().all(|text| text.requested) && all_read,
+        examples: ExampleCache { before: before.map(|before| &before.examples), ..ExampleCache::default() },
     };
     found.extend(cx.examined().flat_map(|one| one.analysis.diagnostics.iter().cloned()));
     let mut report = FindingCollector { found: once(found).into_iter().map(|one| (coded(one, &pipelines), None)).collect() };
@@ -113,7 +155,51 @@ pub fn lint(input: LintInput<'_>) -> LintReport {
         }
     }
     let allows = allow::find(input.texts, &cx.units);
-    finish(&input, report, allows)
+    let roles = roles(&cx);
+    let examples = cx.examples.now.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let report = finish(&input, report, allows);
+    LintedProject { report, roles, library: library.clone(), pipelines, links: links.links, examples }
+}
+
+/// The functions that pipelines and teams refer to.
+fn roles(cx: &LintContext<'_>) -> Vec<FunctionRole> {
+    let of = |pipe: &LintedPipeline<'_>| {
+        let pipeline = pipe.pipeline.source.name().to_owned();
+        let role = move |one: &ExaminedFunction<'_>| FunctionRole {
+            pipeline: pipeline.clone(),
+            place: one.place,
+            file: one.unit.name().to_owned(),
+            function: one.name.clone(),
+            inputs: one.inputs.clone(),
+        };
+        pipe.examined.iter().map(role).collect::<Vec<_>>()
+    };
+    cx.pipelines.iter().chain(&cx.teams).flat_map(of).collect()
+}
+
+/// The diagnostics of linking, by what was linked. Those of the run before are taken over where nothing has changed.
+struct LinkCache<'b> {
+    before: Option<&'b BTreeMap<Hash, Vec<Diagnostic>>>,
+    links: BTreeMap<Hash, Vec<Diagnostic>>,
+}
+
+impl LinkCache<'_> {
+    /// What is linked: the texts with their names, and the settings.
+    fn key(sources: &Sources, settings: &LinkSettings) -> Hash {
+        let Sources { scripts, templates, data, pipeline, subpipelines, .. } = sources;
+        let mut all = format!("{settings:?}");
+        for source in scripts.iter().chain(templates).chain(data).chain([pipeline]).chain(subpipelines.values()) {
+            let _ = write!(all, "\n{} {}", source.name(), Hash::of(source.text().as_bytes()));
+        }
+        Hash::of(all.as_bytes())
+    }
+
+    fn get(&mut self, key: Hash, link: impl FnOnce() -> Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let known = self.before.and_then(|before| before.get(&key)).or_else(|| self.links.get(&key)).cloned();
+        let found = known.unwrap_or_else(link);
+        self.links.insert(key, found.clone());
+        found
+    }
 }
 
 /// Analyses a pipeline.
@@ -130,6 +216,7 @@ fn link_team(
     data: &[Source],
     settings: &LinkSettings,
     before: (&Library, &Arc<ProjectData>),
+    links: &mut LinkCache<'_>,
 ) -> Vec<Diagnostic> {
     let sources = Sources {
         scripts: scripts.to_vec(),
@@ -141,7 +228,8 @@ fn link_team(
         bundle: None,
     };
     let settings = LinkSettings { team: Some(name.clone()), ..settings.clone() };
-    let mut found = problems(Project::link_after(sources, settings, Some(before)));
+    let mut found =
+        links.get(LinkCache::key(&sources, &settings), || problems(Project::link_after(sources, settings, Some(before))));
     found.retain(|one| one.primary().is_some_and(|label| label.source != pipeline.source));
     found
 }

@@ -170,7 +170,8 @@ pub(super) const THERMAL: Form = Form {
     ..STRICT
 };
 
-pub(super) const TEAM: Form = Form {
+/// The form of a team.
+pub const TEAM: Form = Form {
     what: "a team",
     keys: &[
         FormKey::new(

@@ -35,8 +35,8 @@ pub use graph::{
     Clusters, DEFAULT_MAX_STEPS, Edge, EdgeCondition, EdgeIx, EdgeOrigin, EdgeSpans, EdgeTarget, KnownField, NodeIx, OnRuleError,
     Pipeline, PipelineNode, TEAM_MAX_STEPS, Team, TeamWalker, Zone, ZoneIx,
 };
-pub use json_schema::json_schema;
-pub use keys::POLICY;
+pub use json_schema::{json_schema, policy_json_schema};
+pub use keys::{POLICY, TEAM};
 pub use policy::{
     Council, CouncilDecision, GateRules, NodePolicy, PolicyRules, PolicySetting, RetryReason, RetryRules, STAGE_FIELDS, TaskPart,
     TaskText, stage_reference,

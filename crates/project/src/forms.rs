@@ -1,8 +1,9 @@
-//! The forms of data files: reading of texts and stack frames, elements, personas, learned weights.
+//! The forms of data files: reading of texts and stack frames, elements, personas, learned weights; their JSON Schemas.
 
 use asterisk_diag::Span;
 use asterisk_form::{Form, FormKey, FormReader, ReadPattern, ValueForm};
 use asterisk_script::Pattern;
+use serde_json::Value;
 
 /// Reads data files, with the pattern syntax of scripts.
 pub(super) type DataReader<'a> = FormReader<'a, DataPattern>;
@@ -21,24 +22,121 @@ impl ReadPattern for DataPattern {
     }
 }
 
-/// The form of a data file, by its stem. Other files are the user's, without a form.
+/// The data files that have a form, by their stems. Other files are the user's, without a form.
+const FILES: &[(&str, &Form)] = &[
+    ("evidence", &super::evidence::EVIDENCE),
+    ("reading", &READING),
+    ("frames", &FRAMES),
+    ("roots", &ROOTS),
+    ("elements", &ELEMENTS),
+    ("personas", &PERSONAS),
+    ("recall", &RECALL),
+    ("learn", &LEARN),
+    ("learned", &LEARNED),
+    ("terms", &TERMS),
+    ("tracker", &TRACKER),
+    ("ci", &CI),
+    ("policy", &super::policy_file::POLICY_FILE),
+];
+
+/// The form of a data file, by its stem.
 pub(super) fn of(stem: &str) -> Option<&'static Form> {
-    match stem {
-        "evidence" => Some(&super::evidence::EVIDENCE),
-        "reading" => Some(&READING),
-        "frames" => Some(&FRAMES),
-        "roots" => Some(&ROOTS),
-        "elements" => Some(&ELEMENTS),
-        "personas" => Some(&PERSONAS),
-        "learn" => Some(&LEARN),
-        "learned" => Some(&LEARNED),
-        "terms" => Some(&TERMS),
-        "ci" => Some(&CI),
-        "policy" => Some(&super::policy_file::POLICY_FILE),
-        _ if stem.starts_with(SCORECARDS) => Some(&SCORECARD),
-        _ => None,
+    if stem.starts_with(SCORECARDS) {
+        return Some(&SCORECARD);
     }
+    FILES.iter().find(|(known, _)| *known == stem).map(|(_, form)| *form)
 }
+
+/// The JSON Schema (2020-12) of a kind of data file: a stem, `scorecard` or `teams`.
+pub fn data_schema(kind: &str) -> Option<Value> {
+    let form = match kind {
+        "scorecard" => &SCORECARD,
+        // Teams are checked where they are used.
+        "teams" => &super::teams::TEAMS_FILE,
+        stem => of(stem)?,
+    };
+    let title = format!("Asterisk data: {}", form.what.split_once(' ').map_or(form.what, |(_, noun)| noun));
+    let complete = asterisk_form::json_schema(&title, form);
+    let partial = asterisk_form::of_form(form);
+    // These two files extend the bundled ones without saying so.
+    let implied = ["policy", "teams"].contains(&kind);
+    Some(if implied { asterisk_form::extending(complete, &partial) } else { asterisk_form::extensible(complete, &partial) })
+}
+
+/// The kinds of data files that have a schema.
+pub fn data_kinds() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(stem, _)| *stem).chain(["scorecard", "teams"])
+}
+
+/// The form of `data/recall.yaml`. Its bounds are alternatives, so that absent ones are not filled in: they never apply.
+const RECALL: Form = Form {
+    what: "the file of recall settings",
+    keys: &[
+        FormKey::new(
+            "dormant",
+            ValueForm::FirstMatching(&[ValueForm::Map(&DORMANT)]),
+            "When a symptom counts as dormant, so that its return is a regression; whichever comes first.",
+        ),
+        FormKey::new(
+            "flaky",
+            ValueForm::FirstMatching(&[ValueForm::Map(&FLAKY)]),
+            "When a test counts as flaky, by its outcomes in the latest launches of its name.",
+        ),
+        FormKey::required("reviews", ValueForm::Map(&REVIEWS), "The initial confidence in root causes that a person reviewed."),
+    ],
+    ..Form::PLAIN
+};
+
+const DORMANT: Form = Form {
+    what: "`dormant`",
+    keys: &[
+        FormKey::new("days", ValueForm::Number(0.0, 36_500.0), "After this many days."),
+        FormKey::new("launches", ValueForm::Whole(0, 1_000_000), "After this many later launches of the same name."),
+    ],
+    ..Form::PLAIN
+};
+
+const FLAKY: Form = Form {
+    what: "`flaky`",
+    keys: &[
+        FormKey::new("retried", ValueForm::Whole(0, 1_000_000), "It passed when retried in this many launches."),
+        FormKey::new("commits", ValueForm::Whole(0, 1_000_000), "It passed and failed on this many commits."),
+        FormKey::new("flips", ValueForm::Whole(0, 1_000_000), "It flipped between passed and failed this many times."),
+        FormKey::new("launches", ValueForm::Whole(0, 1_000_000), "The minimum number of launches for `flips` to count."),
+    ],
+    ..Form::PLAIN
+};
+
+const REVIEWS: Form = Form {
+    what: "`reviews`",
+    keys: &[
+        FormKey::required("approve", SHARE, "The confidence in root causes that a person approved."),
+        FormKey::required("overturn", SHARE, "The confidence in those that a person gave."),
+        FormKey::required("counted", ValueForm::Whole(1, 1_000_000), "The number of reviews as which these shares count."),
+    ],
+    ..Form::PLAIN
+};
+
+/// The form of `data/tracker.yaml`.
+const TRACKER: Form = Form {
+    what: "the file of issue fields",
+    keys: &[
+        FormKey::required(
+            "issue_types",
+            ValueForm::Entries(&ValueForm::Text),
+            "Issue type by defect code; `default` for all others.",
+        ),
+        FormKey::required("labels", ValueForm::List(&ValueForm::Text), "Labels of every issue."),
+        FormKey::required(
+            "version_keys",
+            ValueForm::List(&ValueForm::Text),
+            "Launch attributes that name the affected version; the first one present is used.",
+        ),
+        FormKey::required("environment_keys", ValueForm::List(&ValueForm::Text), "Attributes that name the environment."),
+        FormKey::required("summary_length", ValueForm::Whole(1, 100_000), "The maximum length of an issue summary."),
+    ],
+    ..Form::PLAIN
+};
 
 /// The form of `data/ci.yaml`.
 const CI: Form = Form {

@@ -44,7 +44,7 @@ pub use data::{ProjectData, read_data};
 pub use data_files::DataFiles;
 pub use evidence::signature_reader;
 pub use examine::{ExaminedFunction, FunctionUse, examine};
-pub use forms::SCORECARD;
+pub use forms::{SCORECARD, data_kinds, data_schema};
 pub use kinds::{input_kinds, known_words};
 pub use link::Project;
 pub use manifest::ProjectManifest;

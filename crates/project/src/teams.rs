@@ -2,10 +2,18 @@
 
 use asterisk_diag::{Diagnostic, Diagnostics, Source, did_you_mean};
 use asterisk_form::yaml::{self, Yaml};
-use asterisk_pipeline::{self as pipeline, Pipeline};
+use asterisk_form::{Form, FormKey, ValueForm};
+use asterisk_pipeline::{self as pipeline, Pipeline, TEAM};
 
 /// The data file, and its only key.
 const TEAMS: &str = "teams";
+
+/// The form of `data/teams.yaml`.
+pub(super) const TEAMS_FILE: Form = Form {
+    what: "the file of teams",
+    keys: &[FormKey::required(TEAMS, ValueForm::Entries(&ValueForm::Map(&TEAM)), "The teams, by name, for `--team`.")],
+    ..Form::PLAIN
+};
 
 /// A minimal pipeline for a team, to check teams by themselves.
 const BARE: &str =

@@ -5,7 +5,7 @@
 
 /// Names of functions, with any parameters.
 #[rustfmt::skip]
-pub(crate) const NAMES: &[&str] = &[
+pub const NAMES: &[&str] = &[
     "E", "PI", "abs", "acos", "acosh", "all", "any", "append", "as_string", "asin", "asinh", "atan", "atanh", "back_trace",
     "bits", "blob", "bytes", "ceiling", "chars", "chop", "clear", "contains", "cos", "cosh", "crop", "dedup", "drain",
     "elapsed", "end", "ends_with", "exp", "extract", "fill_with", "filter", "find", "find_map", "first", "floor", "for_each",

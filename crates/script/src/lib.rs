@@ -93,6 +93,7 @@ mod escapes;
 #[cfg(test)]
 mod testing;
 
+pub use builtins::NAMES as BUILTIN_NAMES;
 pub use condition::Condition;
 pub use engine::{Extend, build as build_engine};
 pub use fault::ScriptFault;

@@ -7,7 +7,7 @@ use asterisk_base::model::Launch;
 use asterisk_diag::{Diagnostic, Source, did_you_mean};
 use asterisk_evidence::Masker;
 use asterisk_files::{
-    Area, FileOrigin, ListedPipeline, Overlay, PipelineLookup, bundle, find_pipeline, list_pipelines, read_input,
+    Area, FileError, FileOrigin, ListedPipeline, Overlay, PipelineLookup, bundle, find_pipeline, list_pipelines, read_input,
 };
 use asterisk_form::yaml;
 use asterisk_pipeline::{is_policy_file, policy_file_of, policy_key, subpipelines_of};
@@ -31,6 +31,11 @@ pub struct LoadedSubpipelines {
 pub const DEFAULT_PIPELINE: &str = "rca";
 
 impl Session {
+    /// The files of an area, overlaid by those of a directory, as they are on disk or in an editor.
+    pub(super) fn overlay(&self, area: Area, dir: Option<&Path>) -> Result<Overlay, FileError> {
+        Overlay::load_unsaved(area, dir, &self.setup.unsaved)
+    }
+
     /// Links the project as far as that pipeline reaches (by path, file stem or name; the default one if `None`).
     pub fn project(&self, pipeline: Option<&str>, answers: AnswererNames) -> Result<Project, SessionError> {
         Ok(Project::link(self.sources(pipeline)?, self.settings(answers))?)
@@ -67,11 +72,11 @@ impl Session {
     pub(super) fn sources_below(&self, pipeline: Option<&str>, over: Option<&Path>) -> Result<Sources, SessionError> {
         let pipeline = self.pipeline(pipeline.unwrap_or(DEFAULT_PIPELINE))?;
         let LoadedSubpipelines { subpipelines, missing } = self.subpipelines(&pipeline)?;
-        let mut scripts = Overlay::load(Area::Scripts, self.setup.texts.scripts.as_deref())?;
+        let mut scripts = self.overlay(Area::Scripts, self.setup.texts.scripts.as_deref())?;
         if let Some(over) = over {
             scripts.add(Area::Scripts, over)?;
         }
-        let templates = Overlay::load(Area::Templates, self.setup.templates.as_deref())?;
+        let templates = self.overlay(Area::Templates, self.setup.templates.as_deref())?;
         Ok(Sources {
             scripts: scripts.sources().filter(|source| source.name().ends_with(".rhai")).cloned().collect(),
             templates: templates.sources().cloned().collect(),
@@ -92,7 +97,7 @@ impl Session {
         if open.is_empty() && policy_file_of(pipeline).is_none() {
             return Ok(LoadedSubpipelines { subpipelines, missing });
         }
-        let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
+        let overlay = self.overlay(Area::Pipelines, self.setup.pipelines.as_deref())?;
         let input = self.setup.environment.input();
         let find = |file: &str| overlay.files().find(|(listed, ..)| *listed == file).map(|(.., source, _)| source.clone());
         // Among the pipelines, if the pipeline is; else by path.
@@ -146,7 +151,7 @@ impl Session {
 
     /// The text of a pipeline.
     pub fn pipeline(&self, name: &str) -> Result<Source, SessionError> {
-        let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
+        let overlay = self.overlay(Area::Pipelines, self.setup.pipelines.as_deref())?;
         match find_pipeline(name, &overlay, self.setup.environment.input(), pipeline_name)? {
             PipelineLookup::One(source) => Ok(source),
             PipelineLookup::Not(diagnostic) => Err(SessionError::BadRequest(diagnostic)),
@@ -155,7 +160,7 @@ impl Session {
 
     /// Lists the available pipelines.
     pub fn pipelines(&self) -> Result<Vec<ListedPipeline>, SessionError> {
-        let overlay = Overlay::load(Area::Pipelines, self.setup.pipelines.as_deref())?;
+        let overlay = self.overlay(Area::Pipelines, self.setup.pipelines.as_deref())?;
         let all = list_pipelines(&overlay, pipeline_name).into_iter();
         Ok(all.filter(|listed| !is_policy_file(&listed.source)).collect())
     }
@@ -167,14 +172,14 @@ impl Session {
 
     /// The data files, by stem.
     pub fn data(&self) -> Result<Map<String, Value>, SessionError> {
-        let scripts = Overlay::load(Area::Scripts, self.setup.texts.scripts.as_deref())?;
+        let scripts = self.overlay(Area::Scripts, self.setup.texts.scripts.as_deref())?;
         let data = self.check_domain(data_files(&scripts))?;
         Ok(asterisk_project::read_data(&data, self.setup.texts.domain.as_deref())?)
     }
 
     /// Lists the available domains, each with its origin.
     pub fn domains(&self) -> Result<Vec<(domain::ListedDomain, FileOrigin)>, SessionError> {
-        let scripts = Overlay::load(Area::Scripts, self.setup.texts.scripts.as_deref())?;
+        let scripts = self.overlay(Area::Scripts, self.setup.texts.scripts.as_deref())?;
         let origin = |listed: &domain::ListedDomain| {
             let path = format!("data/{}", listed.file);
             let found = scripts.files().find(|(name, ..)| *name == path);
@@ -198,7 +203,7 @@ impl Session {
 
     /// The colour of each element in the data file `elements`, for diagrams of pipelines.
     pub fn element_colours(&self) -> Result<BTreeMap<String, String>, SessionError> {
-        let scripts = Overlay::load(Area::Scripts, self.setup.texts.scripts.as_deref())?;
+        let scripts = self.overlay(Area::Scripts, self.setup.texts.scripts.as_deref())?;
         let mut files = data_files(&scripts);
         files.retain(|file| file.name().rsplit_once('.').is_some_and(|(stem, _)| stem == "elements"));
         let data = asterisk_project::read_data(&files, None)?;

@@ -2,7 +2,7 @@
 
 use super::{Session, SessionError};
 use asterisk_diag::nearest;
-use asterisk_files::{Area, FileOrigin, Overlay, passed_over};
+use asterisk_files::{Area, FileOrigin, passed_over};
 use asterisk_pipeline::{self as pipeline, Pipeline};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -29,7 +29,7 @@ impl Session {
         let mut texts: Vec<(String, String)> = Vec::new();
         for area in Area::ALL {
             let dir = self.overlaid(area);
-            let overlay = Overlay::load(area, dir)?;
+            let overlay = self.overlay(area, dir)?;
             texts.extend(overlay.files().map(|(path, source, _)| (format!("{}/{path}", area.name()), source.text().to_owned())));
             let bundled: Vec<String> = area.embedded().iter().map(|file| file.name().to_owned()).collect();
             for (path, _, origin) in overlay.files() {

@@ -8,6 +8,7 @@ use asterisk_adapters::reportportal;
 use asterisk_base::clock::Clock;
 use asterisk_base::environment::Environment;
 use asterisk_diag::secrets_in;
+use asterisk_files::UnsavedTexts;
 use asterisk_project::{AnswererNames, ProjectVars, SCRIPT, VarPlaces};
 use asterisk_store::StoreLocation;
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,8 @@ pub struct Setup {
     /// The address of the CI job that this process runs in, for launches that don't name theirs.
     pub job_url: Option<String>,
     pub clock: Arc<dyn Clock>,
+    /// Texts that an editor has not saved.
+    pub unsaved: Arc<UnsavedTexts>,
     /// The auditor of goals: its log, and the file of its rules if the operator has rules of their own.
     pub audit: AuditSettings,
     /// Where the session's variables, standard input and program are from.
@@ -130,6 +133,7 @@ impl Setup {
             keep: KEEP,
             job_url: None,
             clock,
+            unsaved: Arc::default(),
             audit: AuditSettings::default(),
             environment: Environment::default(),
         }

@@ -3,7 +3,7 @@
 use super::{Session, SessionError};
 use asterisk_base::environment::InputStream;
 use asterisk_diag::{Source, did_you_mean};
-use asterisk_files::{Area, FileError, FileOrigin, Overlay, list_tests, read_below, read_input};
+use asterisk_files::{Area, FileError, FileOrigin, list_tests, read_below, read_input};
 use std::path::{Path, PathBuf};
 
 /// A file of tests.
@@ -31,10 +31,10 @@ impl Session {
     /// there are none), with the project's scripts.
     pub fn tests(&self, paths: &[PathBuf]) -> Result<TestTexts, SessionError> {
         let dir = self.setup.texts.scripts.as_deref();
-        let scripts = Overlay::load(Area::Scripts, dir)?;
+        let scripts = self.overlay(Area::Scripts, dir)?;
         let scripts = scripts.files().filter(|(name, ..)| name.ends_with(".rhai"));
         let scripts = scripts.map(|(_, source, origin)| (source.clone(), origin.clone())).collect();
-        let own = Overlay::load(Area::Tests, dir)?;
+        let own = self.overlay(Area::Tests, dir)?;
         let own: Vec<Source> = own.sources().filter(|source| !source.name().ends_with(".json")).cloned().collect();
         let mut tests: Vec<TestFile> = Vec::new();
         for path in paths {

@@ -2,7 +2,7 @@
 
 use super::{Session, SessionError};
 use asterisk_diag::Source;
-use asterisk_files::{Area, FileError, FileOrigin, Overlay, find_texts};
+use asterisk_files::{Area, FileError, FileOrigin, find_texts};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ impl Session {
         let mut texts: BTreeMap<(&'static str, String), ProjectText> = BTreeMap::new();
         // Tests are scripts too; their data files are not.
         for (area, own) in Area::ALL.into_iter().map(|area| (area, area)).chain([(Area::Scripts, Area::Tests)]) {
-            let overlay = Overlay::load(own, self.overlaid(area))?;
+            let overlay = self.overlay(own, self.overlaid(area))?;
             for (path, source, origin) in overlay.files().filter(|(path, ..)| area.holds(path)) {
                 let shown = self.shown(area, path, origin);
                 let text =

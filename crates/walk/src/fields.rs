@@ -645,6 +645,19 @@ fn field_kind(path: &str, kind: FieldType, words: &ProjectWords<'_>) -> Kind {
     }
 }
 
+/// The documentation of a field by its path: `evidence.frames[].file`, `state.history`, `params.failure.name`. Groups of `params` and of
+/// the context of verdicts are found below either.
+pub fn documented_field(path: &str) -> Option<&'static DocumentedField> {
+    let (group, name) = path.rsplit_once('.')?;
+    let group = find(group).or_else(|| find(group.split_once('.')?.1))?;
+    group.fields.iter().find(|field| field.name == name)
+}
+
+/// The documentation of a group by its path: `evidence`, `params.failure`, `evidence.frames[]`.
+pub fn documented_group(path: &str) -> Option<&'static FieldGroup> {
+    find(path).or_else(|| find(path.split_once('.')?.1))
+}
+
 fn find(name: &str) -> Option<&'static FieldGroup> {
     [STATE, EVIDENCE, VERDICT, CODE, ROOT, FINDING, GROUPS, WITHIN].into_iter().flatten().find(|group| group.name == name)
 }

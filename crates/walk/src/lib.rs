@@ -103,7 +103,8 @@ pub use event_kind::EventKind;
 pub use event_lines::EventLines;
 pub use event_outline::{EnterOutline, ErrorOutline, EventOutline, ExitOutline, TransitionOutline, UnreadDecision};
 pub use fields::{
-    DocumentedField, EVIDENCE, FINDING, FieldGroup, FieldType, GROUPS, KnownWords, ProjectWords, ROOT, STATE, VERDICT, group_kind,
+    DocumentedField, EVIDENCE, FINDING, FieldGroup, FieldType, GROUPS, KnownWords, ProjectWords, ROOT, STATE, VERDICT,
+    documented_field, documented_group, group_kind,
 };
 pub use foreach::joined;
 pub use foreach_plan::{ForeachPlan, MergePlan};

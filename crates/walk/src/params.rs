@@ -226,6 +226,11 @@ impl CaseParams {
         plan.verdict.as_ref()?.ask(id, &self.evidence(case, plan).view, &self.context(plan, needs))
     }
 
+    /// What the rules of the verdict and of the root of a plan are given besides the evidence and the vars.
+    pub fn rule_context(&self, plan: &Plan, needs: &[(String, View)]) -> View {
+        self.context(plan, needs)
+    }
+
     /// The evidence by a plan's catalogue, as the record has it.
     pub fn evidence_by(&self, case: &Case, plan: &Plan) -> Content {
         self.evidence(case, plan).content

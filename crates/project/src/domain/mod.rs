@@ -20,5 +20,14 @@ pub fn json_schema() -> Value {
     asterisk_form::json_schema("Asterisk domain", &keys::DOMAIN)
 }
 
+/// The JSON Schema (2020-12) of a file of signatures: a part of a domain, so that no key is required by itself.
+pub fn signatures_json_schema() -> Value {
+    let mut schema = asterisk_form::json_schema("Asterisk signatures", &keys::DOMAIN);
+    if let Some(required) = schema.get_mut("else").and_then(Value::as_object_mut) {
+        required.remove("required");
+    }
+    schema
+}
+
 #[cfg(test)]
 mod tests;

@@ -15,8 +15,10 @@
 //! ```
 //!
 //! Coverage uses the counts (for which [`Probes::Decisions`] is enough), a [`Profiler`] the times ([`Probes::Statements`]); explanations and the values under a failed assertion use
-//! the tree ([`Probes::All`]).
+//! the tree ([`Probes::All`]). A debugger uses an [`EvaluationTrace`] of the statements ([`Probes::Steps`]), and looks into values
+//! ([`InspectedValue`]).
 
+mod inspect;
 mod miss;
 mod nodes;
 mod outline;
@@ -26,7 +28,9 @@ mod seen;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trace;
 
+pub use inspect::{InspectedValue, ValueShape};
 pub use miss::Miss;
 pub(crate) use nodes::Probed;
 pub use outline::{Outline, OutlineLine, OutlineOutcome, clipped, explanatory};
@@ -37,6 +41,7 @@ pub(crate) use recorder::{last_failed, register};
 pub(crate) use seen::text_of;
 pub use seen::{ObservedValue, text_of_view};
 pub use table::{Logic, NodeRole, ProbeNode, ProbeTable};
+pub use trace::{EvaluationTrace, ScopeVariable, TracedCall, TracedStatement};
 
 /// The part of a library's scripts that can be observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +51,8 @@ pub enum Probes {
     None,
     /// The subject of profiles: functions, the first value of each statement.
     Statements,
+    /// The subject of debugging: functions, and every statement, also those without a value that could be observed otherwise.
+    Steps,
     /// The subject of coverage: functions, conditions and their operands, cases, results, the first value of each statement.
     Decisions,
     /// Every value that is not a literal.

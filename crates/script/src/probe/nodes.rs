@@ -57,10 +57,12 @@ impl Probed {
         self.table
     }
 
-    fn watches(&self, role: NodeRole, statement: bool) -> bool {
+    fn watches(&self, value: OpenedValue<'_>, role: NodeRole, statement: bool) -> bool {
         match self.probes {
             Probes::All => true,
             Probes::Decisions => role != NodeRole::Value || statement,
+            // The statements of a block are observed themselves.
+            Probes::Steps => (statement || matches!(role, NodeRole::Arm | NodeRole::Result)) && !value.is_block(),
             Probes::Statements | Probes::None => statement,
         }
     }
@@ -104,6 +106,10 @@ impl Nodes for Probed {
         self.call = is_call;
     }
 
+    fn opens_literals(&self) -> bool {
+        self.probes == Probes::Steps && self.fresh
+    }
+
     fn open(&mut self, value: OpenedValue<'_>, role: ValueRole) -> Option<u32> {
         let function = self.function?;
         let statement = std::mem::take(&mut self.fresh);
@@ -126,7 +132,7 @@ impl Nodes for Probed {
         self.again = role != NodeRole::Value && role != NodeRole::Operand && value.opens_twice();
         let (comparison, logic) = (value.comparison(), value.logic());
         let logical = matches!(logic, Some(Logic::And | Logic::Or));
-        let node = self.watches(role, statement).then(|| {
+        let node = self.watches(value, role, statement).then(|| {
             self.table.add(ProbeNode {
                 role,
                 comparison,

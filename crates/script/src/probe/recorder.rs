@@ -3,6 +3,7 @@
 use super::ProbeTable;
 use super::profile;
 use super::seen::ObservedValue;
+use super::trace;
 use crate::guard;
 use crate::limits::ScriptLimits;
 use crate::rhai_internals::node::{RewrittenExpr, is_block};
@@ -263,7 +264,11 @@ fn evaluate(context: &mut EvalContext, inputs: &[Expression], state: &Dynamic) -
     let watching = WATCHING
         .with_borrow_mut(|recorder| recorder.as_mut().map(|recorder| guard::apart(|| recorder.enter(table, number))).is_some());
     let open = profile::enter(table, number, body);
+    let traced = trace::enter(context, table, number, body);
     let result = context.eval_expression_tree(value);
+    if let Some(call) = traced {
+        trace::leave(call, &result);
+    }
     if let Some(depth) = open {
         profile::leave(depth);
     }

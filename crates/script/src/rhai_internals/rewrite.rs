@@ -44,6 +44,11 @@ pub(crate) trait Nodes {
     /// Called before a statement is rewritten: the next value opened is the first of it, and all of it if it `is_call`.
     fn statement(&mut self, _is_call: bool) {}
 
+    /// Whether a literal is opened too. It is otherwise only opened in a role that is not that of a plain value.
+    fn opens_literals(&self) -> bool {
+        false
+    }
+
     /// Called before a value is rewritten, outermost first. A returned id is passed to [`Nodes::close`] (or, for a comparison, to
     /// [`Nodes::compare`]) after its inside.
     fn open(&mut self, _value: OpenedValue<'_>, _role: ValueRole) -> Option<u32> {
@@ -87,6 +92,11 @@ impl OpenedValue<'_> {
     /// Whether it is opened a second time, as a plain value, if it is first opened in another role.
     pub(crate) fn opens_twice(self) -> bool {
         !matches!(self.0, Expr::Variable(..) | Expr::Stmt(..)) && !is_literal(self.0)
+    }
+
+    /// Whether it is a block of statements.
+    pub(crate) fn is_block(self) -> bool {
+        matches!(self.0, Expr::Stmt(..))
     }
 
     /// The operator, if it is a comparison.
@@ -192,7 +202,7 @@ struct AstWalk<'n, N: Nodes> {
 impl<N: Nodes> AstWalk<'_, N> {
     /// Rewrites an expression whose value is used.
     fn value(&mut self, expr: &mut Expr, role: ValueRole) {
-        if is_literal(expr) && role == ValueRole::Value {
+        if is_literal(expr) && role == ValueRole::Value && !self.nodes.opens_literals() {
             return;
         }
         let id = self.nodes.open(OpenedValue(expr), role);

@@ -4,12 +4,12 @@ use crate::context::LintContext;
 use crate::finding::FindingCollector;
 use crate::rule::{LintLevel, LintRule};
 use crate::syntax::texts;
+use asterisk_base::model::Hash;
 use asterisk_diag::{Diagnostic, Source};
 use asterisk_form::yaml::Yaml;
-use asterisk_project::domain::Domain;
 use asterisk_project::signature_reader;
 use rayon::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(super) const RULE: LintRule = LintRule {
     id: "correctness/signature-example",
@@ -26,24 +26,23 @@ fn check(cx: &LintContext<'_>, report: &mut FindingCollector) {
         let items = yaml.get("signatures").and_then(Yaml::as_list).unwrap_or_default();
         all.extend(items.iter().map(|item| (source, item)));
     }
-    // Each signature compiles its patterns, which takes most of the time of linting the bundled files.
     let found = all.par_iter().map(|(source, item)| {
         let mut found = FindingCollector::default();
-        one(item, source, &cx.domains, &mut found);
+        one(item, source, cx, &mut found);
         found.found
     });
     report.found.extend(found.collect::<Vec<_>>().into_iter().flatten());
 }
 
 /// Tries the examples of a signature, in the first domain that has the signature from this file.
-fn one(item: &Yaml, source: &Source, domains: &[Domain], report: &mut FindingCollector) {
+fn one(item: &Yaml, source: &Source, cx: &LintContext<'_>, report: &mut FindingCollector) {
     let Some(id) = item.get("id").and_then(Yaml::as_text) else { return };
     let examples = ["accepts", "rejects"].map(|key| item.get(key).map_or_else(Vec::new, |list| texts(source, list)));
     if examples.iter().all(Vec::is_empty) {
         return;
     }
     let here = format!("data/{}:", source.name());
-    let domain = domains.iter().find(|domain| domain.places.get(id).is_some_and(|place| place.starts_with(&here)));
+    let domain = cx.domains.iter().find(|domain| domain.places.get(id).is_some_and(|place| place.starts_with(&here)));
     let merged = domain.and_then(|domain| {
         let mut signatures = domain.value["signatures"].as_array()?.iter();
         signatures.find(|signature| signature["id"] == *id).cloned()
@@ -54,15 +53,20 @@ fn one(item: &Yaml, source: &Source, domains: &[Domain], report: &mut FindingCol
     if patterns.is_empty() || patterns.iter().any(|pattern| asterisk_script::Pattern::read(pattern).is_err()) {
         return;
     }
-    let reader = signature_reader(&signature);
+    let texts: Vec<&str> = examples.iter().flatten().map(|(text, ..)| text.as_str()).collect();
+    let matched = cx.examples.get(Hash::of_json(&json!([signature, texts])), || {
+        let reader = signature_reader(&signature);
+        texts.iter().map(|text| reader.is_matched(text)).collect()
+    });
     let [accepts, rejects] = examples;
-    for (_, source, span) in accepts.into_iter().filter(|(text, ..)| !reader.is_matched(text)) {
+    let (accepted, rejected) = matched.split_at(accepts.len());
+    for ((_, source, span), _) in accepts.into_iter().zip(accepted).filter(|(_, matched)| !**matched) {
         let found = Diagnostic::error(RULE.id, format!("the signature `{id}` does not match an example under `accepts`"));
         let help = "widen a pattern, or look at `unless_line`, `unless_text` and the anchors of the patterns; `:try` of the REPL shows \
                     what a line matches";
         report.push(found.label(&source, span, "not matched").help(help));
     }
-    for (_, source, span) in rejects.into_iter().filter(|(text, ..)| reader.is_matched(text)) {
+    for ((_, source, span), _) in rejects.into_iter().zip(rejected).filter(|(_, matched)| **matched) {
         let found = Diagnostic::error(RULE.id, format!("the signature `{id}` matches an example under `rejects`"));
         report.push(found.label(&source, span, "matched").help("narrow the patterns, or exclude such lines with `unless_line`"));
     }
