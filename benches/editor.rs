@@ -94,9 +94,8 @@ impl Client {
         let id = self.next.into();
         self.connection.sender.send(Message::Request(Request { id, method: method.into(), params })).expect("a server");
         loop {
-            match self.connection.receiver.recv().expect("an answer") {
-                Message::Response(response) => return response.response_result.expect("an answer"),
-                _ => {}
+            if let Message::Response(response) = self.connection.receiver.recv().expect("an answer") {
+                return response.response_result.expect("an answer");
             }
         }
     }
@@ -119,8 +118,8 @@ fn latencies(files: usize) -> Vec<(&'static str, f64)> {
     let dir = tempfile::tempdir().expect("a directory");
     project(dir.path(), files);
     let (ours, theirs) = Connection::memory();
-    let host = Arc::new(Host(dir.path().to_owned()));
-    let server = std::thread::spawn(move || serve(&theirs, host));
+    let host: Arc<dyn ServerHost> = Arc::new(Host(dir.path().to_owned()));
+    let server = std::thread::spawn(move || serve(&theirs, &host));
     let mut client = Client { connection: ours, next: 0, version: 1 };
     client.ask(
         "initialize",

@@ -21,13 +21,13 @@ pub(super) struct DapArgs {
     project: ProjectArgs,
 }
 
-pub(super) fn dap(global: &GlobalArgs, args: &DapArgs) -> Result<Exit, SessionError> {
+pub(super) fn dap(global: &GlobalArgs, args: &DapArgs) -> Exit {
     let open = |choice: &ProjectChoice| open(global, args, choice);
     let mut output = global.environment.output().writer();
     let served = serve(&mut **global.environment.input().lock(), &mut *output, &open);
     drop(output);
     global.environment.output().record(served);
-    Ok(Exit::Ok)
+    Exit::Ok
 }
 
 /// Opens the project that an editor names; what it does not name is that of the command line.

@@ -291,7 +291,7 @@ fn dispatch(cli: Cli) -> Exit {
         Command::Doc(args) => doc::doc(&global, &args),
         Command::Serve(args) => serve::serve(&global, &args),
         Command::Cursor(args) => cursor::cursor(&global, &args),
-        Command::Dap(args) => dap::dap(&global, &args),
+        Command::Dap(args) => Ok(dap::dap(&global, &args)),
         Command::Lsp(args) => lsp::lsp(&global, &args),
         Command::Save(args) => save::save(&global, &args),
         Command::Doctor(args) => doctor::doctor(&global, &args),

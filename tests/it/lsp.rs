@@ -59,11 +59,13 @@ impl<'p> Client<'p> {
         write!(self.input, "Content-Length: {}\r\n\r\n{text}", text.len()).expect("a string");
     }
 
-    fn note(&mut self, method: &str, params: Value) {
+    fn note(&mut self, method: &str, params: impl Into<Value>) {
+        let params: Value = params.into();
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> i64 {
+    fn ask(&mut self, method: &str, params: impl Into<Value>) -> i64 {
+        let params: Value = params.into();
         self.asked += 1;
         let id = self.asked;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
@@ -442,7 +444,9 @@ fn edits_leave_what_a_cold_start_finds() {
     ];
     let mut client = Client::new(&project);
     let paths = ["scripts/rules/shop.rhai", "pipelines/shop.yaml", "scripts/lib/shop.rhai", "templates/look.md"];
-    paths.iter().for_each(|path| client.open(path, None));
+    for path in paths {
+        client.open(path, None);
+    }
     let mut version = 1;
     for _ in 0..10_000 {
         let path = paths[next(paths.len())];
@@ -478,7 +482,9 @@ fn edits_leave_what_a_cold_start_finds() {
     let texts = client.texts.clone();
     let warm = client.heard().result(warm).clone();
     let mut client = Client::new(&project);
-    texts.iter().for_each(|(path, text)| client.open(path, Some(text)));
+    for (path, text) in &texts {
+        client.open(path, Some(text));
+    }
     let cold = client.ask("asterisk/state", json!({}));
     let cold = client.heard().result(cold).clone();
     assert_eq!(warm["findings"], cold["findings"]);

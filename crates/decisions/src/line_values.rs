@@ -117,7 +117,9 @@ impl CaseValues {
             let mut recorder = Recorder::new(RecordingScope::Values);
             let said = recorder.watch(|| params.ask_rule(&case, &project.plan, &needs, &rule.id));
             let evaluation = recorder.evaluations().last();
-            evaluation.into_iter().for_each(|one| self.add(&outline, one, &rule.id));
+            if let Some(evaluation) = evaluation {
+                self.add(&outline, evaluation, &rule.id);
+            }
             let missed = evaluation.map(|one| outline.misses(one)).unwrap_or_default();
             let decided = match said {
                 Some(Ok(Some(said))) => DecidedRule {

@@ -111,7 +111,9 @@ fn removable(mut schema: Value) -> Value {
 /// An entry of a list, with the keys that say where it goes.
 fn placed(mut entry: Value) -> Value {
     if let Some(alternatives) = entry.get_mut("anyOf").and_then(Value::as_array_mut) {
-        alternatives.iter_mut().for_each(|value| *value = placed(value.take()));
+        for value in &mut *alternatives {
+            *value = placed(value.take());
+        }
     }
     let Some(properties) = entry.get_mut("properties").and_then(Value::as_object_mut) else { return entry };
     if ["id", "name"].iter().any(|id| properties.contains_key(*id)) {

@@ -137,7 +137,7 @@ fn try_analyse(
     let mut files: Vec<Arc<ProjectFile>> = texts.iter().map(file).collect();
     let project_file = root.join("asterisk.yaml");
     if let Some(text) = job.unsaved.get(&project_file).cloned().or_else(|| std::fs::read_to_string(&project_file).ok()) {
-        files.push(Arc::new(ProjectFile::project_file(project_file, text)));
+        files.push(Arc::new(ProjectFile::settings(project_file, text)));
     }
     let mut roles = linted.roles.clone();
     let mut pipelines = linted.pipelines.clone();

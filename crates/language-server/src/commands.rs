@@ -49,7 +49,7 @@ pub(super) fn execute(server: &mut Server, params: &ExecuteCommandParams) -> Res
         EXPLAIN => Ok(json!(explained(&server.workspace, &needed(0)?, text(1), &needed(2)?)?)),
         SHOW_FLIPS => Ok(json!(flips(&server.workspace, &needed(0)?))),
         SAVE_TEST => {
-            let saved = save(&server.workspace, &needed(0)?, text(1), &needed(2)?)?;
+            let saved = save(&server.workspace, &needed(0)?, text(1).as_deref(), &needed(2)?)?;
             server.show(MessageType::Info, format!("saved as {} in {}", saved.0, saved.1));
             server.ask_client("window/showDocument", json!({ "uri": saved.2, "takeFocus": true }));
             Ok(json!(saved.1))
@@ -91,13 +91,13 @@ fn test(workspace: &EditedProject, uri: &str, name: &str) -> Result<(bool, Strin
 }
 
 /// The case of a run in which an edge was considered last, if none is named.
-fn case_of(session: &Session, run: &str, case: Option<String>, id: &str) -> Result<Option<(String, String)>, SessionError> {
+fn case_of(session: &Session, run: &str, case: Option<&str>, id: &str) -> Result<Option<(String, String)>, SessionError> {
     let decisions = Decisions::open(session)?;
     let run = decisions.record().run(run)?;
     let mut found = None;
     decisions.each(&run, |decision| {
         let is_it = decision.step.considered.iter().any(|entry| entry.edge == *id);
-        if is_it && case.as_deref().is_none_or(|case| case == &*decision.step.case) {
+        if is_it && case.is_none_or(|case| case == &*decision.step.case) {
             found = Some((decision.step.case.to_string(), decision.step.path.to_string()));
             if case.is_none() {
                 return ControlFlow::Break(());
@@ -111,7 +111,7 @@ fn case_of(session: &Session, run: &str, case: Option<String>, id: &str) -> Resu
 /// The explanation of the step in which an edge was considered, or of the verdict, as Markdown.
 fn explained(workspace: &EditedProject, run: &str, case: Option<String>, id: &str) -> Result<String, RequestRefusal> {
     let session = session(workspace)?;
-    let at = case_of(&session, run, case.clone(), id).map_err(|error| refused(&error))?;
+    let at = case_of(&session, run, case.as_deref(), id).map_err(|error| refused(&error))?;
     if let Some((case, step)) = at {
         let query = StepQuery { run: run.to_owned(), case: Some(case), step: Some(step) };
         return match explain(&session, &query).map_err(|error| refused(&error))? {
@@ -155,12 +155,7 @@ fn flips(workspace: &EditedProject, id: &str) -> String {
 }
 
 /// Saves the decision; returns the name of the test, its file, and the address of that.
-fn save(
-    workspace: &EditedProject,
-    run: &str,
-    case: Option<String>,
-    id: &str,
-) -> Result<(String, String, String), RequestRefusal> {
+fn save(workspace: &EditedProject, run: &str, case: Option<&str>, id: &str) -> Result<(String, String, String), RequestRefusal> {
     let session = session(workspace)?;
     let found = case_of(&session, run, case, id).map_err(|error| refused(&error))?;
     let Some((case, step)) = found else {

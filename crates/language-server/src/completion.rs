@@ -123,12 +123,11 @@ fn of_script(
     if let Some(inside) = token_at(root, offset.saturating_sub(1)) {
         let start: usize = inside.text_range().start().into();
         match inside.kind() {
-            SyntaxKind::LINE_COMMENT | SyntaxKind::DOC_COMMENT | SyntaxKind::BLOCK_COMMENT if start < offset => return,
             SyntaxKind::STRING if start < offset && !closed_before(&inside, offset) => {
                 in_string(workspace, file, &inside, offset, locate, offers);
                 return;
             }
-            SyntaxKind::TEMPLATE_TEXT if start < offset => return,
+            kind if start < offset && (kind.is_comment() || kind == SyntaxKind::TEMPLATE_TEXT) => return,
             _ => {}
         }
     }
@@ -154,6 +153,53 @@ fn closed_before(token: &SyntaxToken, offset: usize) -> bool {
     let end: usize = token.text_range().end().into();
     end <= offset && token.text().len() > 1 && token.text().ends_with('"')
 }
+
+/// The methods of the language that are offered, by what they are of.
+const LISTS: &[&str] = &[
+    "any",
+    "all",
+    "contains",
+    "dedup",
+    "filter",
+    "find",
+    "find_map",
+    "first",
+    "for_each",
+    "index_of",
+    "is_empty",
+    "last",
+    "len",
+    "map",
+    "max",
+    "min",
+    "none",
+    "pop",
+    "push",
+    "reduce",
+    "reverse",
+    "shift",
+    "some",
+    "sort_by",
+    "sort_desc",
+    "zip",
+];
+const TEXTS: &[&str] = &[
+    "chars",
+    "contains",
+    "ends_with",
+    "index_of",
+    "is_empty",
+    "len",
+    "replace",
+    "split",
+    "starts_with",
+    "sub_string",
+    "to_lower",
+    "to_upper",
+    "trim",
+];
+const NUMBERS: &[&str] = &["abs", "ceiling", "floor", "round", "to_float", "to_int", "to_string"];
+const MAPS: &[&str] = &["contains", "get", "is_empty", "keys", "len", "remove", "set", "values"];
 
 /// The fields of a value, and the methods that it may have.
 fn members(types: &ScriptTypes<'_>, receiver: &SyntaxNode, typed: Span, offers: &mut Offers<'_>) {
@@ -182,51 +228,6 @@ fn members(types: &ScriptTypes<'_>, receiver: &SyntaxNode, typed: Span, offers: 
             offers.add(typed, of_host(function, 7, true));
         }
     }
-    const LISTS: &[&str] = &[
-        "any",
-        "all",
-        "contains",
-        "dedup",
-        "filter",
-        "find",
-        "find_map",
-        "first",
-        "for_each",
-        "index_of",
-        "is_empty",
-        "last",
-        "len",
-        "map",
-        "max",
-        "min",
-        "none",
-        "pop",
-        "push",
-        "reduce",
-        "reverse",
-        "shift",
-        "some",
-        "sort_by",
-        "sort_desc",
-        "zip",
-    ];
-    const TEXTS: &[&str] = &[
-        "chars",
-        "contains",
-        "ends_with",
-        "index_of",
-        "is_empty",
-        "len",
-        "replace",
-        "split",
-        "starts_with",
-        "sub_string",
-        "to_lower",
-        "to_upper",
-        "trim",
-    ];
-    const NUMBERS: &[&str] = &["abs", "ceiling", "floor", "round", "to_float", "to_int", "to_string"];
-    const MAPS: &[&str] = &["contains", "get", "is_empty", "keys", "len", "remove", "set", "values"];
     let map = matches!(value.kind, Kind::Object(_) | Kind::Map(_) | Kind::Any);
     let all = [(list, LISTS), (text, TEXTS), (number, NUMBERS), (map, MAPS)];
     for name in all.iter().filter(|(fits, _)| *fits).flat_map(|(_, names)| *names).filter(|name| BUILTIN_NAMES.contains(name)) {

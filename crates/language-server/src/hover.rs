@@ -25,7 +25,7 @@ pub(super) fn hover(workspace: &EditedProject, at: &TextDocumentPositionParams) 
 }
 
 fn described(workspace: &EditedProject, place: &DocumentPlace) -> Option<(String, Span)> {
-    let mention = workspace.mention(place);
+    let mention = place.mention();
     if let Some(mention) = &mention
         && let Some(text) = named(workspace, &mention.name, mention.role)
     {

@@ -18,7 +18,7 @@ pub(super) fn definition(workspace: &EditedProject, at: &TextDocumentPositionPar
         let location = workspace.location(&place.file, spans.definition)?;
         return Some(Definition::Location(location));
     }
-    let mention = workspace.mention(&place)?;
+    let mention = place.mention()?;
     let mut found: Vec<Location> = workspace
         .definitions(&mention.name)
         .iter()
@@ -53,7 +53,7 @@ pub(super) fn references(workspace: &EditedProject, params: &ReferenceParams) ->
         let own = with_definition.then_some(spans.definition);
         return Some(own.into_iter().chain(spans.uses).filter_map(|span| workspace.location(&place.file, span)).collect());
     }
-    let name = workspace.mention(&place)?.name;
+    let name = place.mention()?.name;
     let found = spots(workspace, &name, with_definition);
     Some(found.iter().filter_map(|(file, span)| workspace.location(file, *span)).collect())
 }
@@ -92,7 +92,7 @@ pub(super) fn highlights(workspace: &EditedProject, at: &TextDocumentPositionPar
         let uses = spans.uses.iter().map(|span| highlight(*span, DocumentHighlightKind::Read));
         return Some([highlight(spans.definition, DocumentHighlightKind::Write)].into_iter().chain(uses).collect());
     }
-    let name = workspace.mention(&place)?.name;
+    let name = place.mention()?.name;
     let own = place.file.names.mentions.iter().filter(|mention| mention.name.agrees(&name));
     let kind = |definition: bool| if definition { DocumentHighlightKind::Write } else { DocumentHighlightKind::Read };
     Some(own.map(|mention| highlight(mention.span, kind(mention.is_definition()))).collect())

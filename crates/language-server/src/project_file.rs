@@ -54,7 +54,7 @@ impl ProjectFile {
     }
 
     /// The settings of the project.
-    pub(super) fn project_file(path: PathBuf, text: String) -> Self {
+    pub(super) fn settings(path: PathBuf, text: String) -> Self {
         let name = "asterisk.yaml";
         let source = Source::new(name, text);
         Self {

@@ -25,7 +25,7 @@ pub(super) fn prepare(
             (here.unwrap_or(found.definition), found.name)
         }
         None => {
-            let Some(mention) = workspace.mention(&place) else { return Ok(None) };
+            let Some(mention) = place.mention() else { return Ok(None) };
             renamed(workspace, &mention.name)?;
             (mention.span, mention.name.text)
         }
@@ -43,12 +43,12 @@ pub(super) fn rename(workspace: &EditedProject, params: &RenameParams) -> Result
         let edits = workspace.edits(&place.file, spans.map(|span| (span, new.to_owned())));
         return Ok(Some(edit(workspace, vec![(place.file.clone(), edits)])));
     }
-    let Some(mention) = workspace.mention(&place) else { return Ok(None) };
+    let Some(mention) = place.mention() else { return Ok(None) };
     let name = renamed(workspace, &mention.name)?;
     check(workspace, &name, new)?;
     whole(workspace)?;
     let shared = shared(workspace, &name);
-    let mut by_file: BTreeMap<String, (Arc<ProjectFile>, Vec<(Span, String)>)> = BTreeMap::new();
+    let mut by_file: BTreeMap<String, FileEdits> = BTreeMap::new();
     for (file, mention) in workspace.mentions(&name) {
         let is_certain = mention.name.scope == name.scope;
         if file.bundled {
@@ -87,6 +87,9 @@ pub(super) fn rename(workspace: &EditedProject, params: &RenameParams) -> Result
     }
     Ok(Some(edit(workspace, edits)))
 }
+
+/// What is written in a file, and where.
+type FileEdits = (Arc<ProjectFile>, Vec<(Span, String)>);
 
 /// The files of other pipelines that define the same name.
 fn shared(workspace: &EditedProject, name: &ProjectName) -> Option<Vec<String>> {

@@ -5,7 +5,7 @@ use super::tree::{FieldChain, called, chain, child, children, span_of, text_of};
 use asterisk_diag::{MappedText, Source, Span};
 use asterisk_script::FunctionRef;
 use asterisk_script::api::{registry, test_registry};
-use asterisk_syntax::rhai::{SyntaxKind, SyntaxNode, SyntaxToken, parse_expression, parse_file};
+use asterisk_syntax::rhai::{NodeOrToken, SyntaxKind, SyntaxNode, SyntaxToken, parse_expression, parse_file};
 
 /// The inputs whose fields are documented, by the names that functions give them.
 pub(super) const INPUTS: &[&str] =
@@ -55,7 +55,7 @@ pub(super) fn of_expression(text: &MappedText, pipeline: &str, names: &mut FileN
 /// The path of an import with the suffix, and the span of what is written between the quotes.
 pub(super) fn import_path(import: &SyntaxNode) -> Option<(String, Span)> {
     let literal =
-        import.descendants_with_tokens().filter_map(|one| one.into_token()).find(|token| token.kind() == SyntaxKind::STRING)?;
+        import.descendants_with_tokens().filter_map(NodeOrToken::into_token).find(|token| token.kind() == SyntaxKind::STRING)?;
     let (written, span) = quoted(&literal)?;
     let path = if written.ends_with(".rhai") { written } else { format!("{written}.rhai") };
     Some((path, span))
@@ -75,7 +75,7 @@ impl FileNames {
         let parameters: Vec<String> = child(function, SyntaxKind::PARAM_LIST)
             .map(|list| children(&list, SyntaxKind::PARAM).map(|param| text_of(&param)).collect())
             .unwrap_or_default();
-        let tokens = function.children_with_tokens().filter_map(|one| one.into_token());
+        let tokens = function.children_with_tokens().filter_map(NodeOrToken::into_token);
         let doc: Vec<String> = tokens
             .clone()
             .filter(|token| token.kind() == SyntaxKind::DOC_COMMENT)
@@ -106,7 +106,7 @@ impl FileNames {
                 if token.kind() == SyntaxKind::STRING
                     && let Some((text, span)) = quoted(token)
                 {
-                    self.string(&text, token, |span| locate(span), span);
+                    self.string(&text, token, locate, span);
                 }
                 continue;
             }
@@ -125,17 +125,22 @@ impl FileNames {
                         } else {
                             continue;
                         };
-                        locate(span_of(&name)).into_iter().for_each(|span| self.mention(name_of.clone(), span));
+                        if let Some(span) = locate(span_of(&name)) {
+                            self.mention(name_of, span);
+                        }
                     }
                 }
                 SyntaxKind::FIELD => self.field(node, file, locate),
                 SyntaxKind::MAP_ENTRY => {
                     // `#{ vars: #{ enough: 0.9 } }`: the inputs of a test.
                     let outer = node.parent().and_then(|map| map.parent()).filter(|outer| outer.kind() == SyntaxKind::MAP_ENTRY);
-                    let of_vars = outer.and_then(|outer| child(&outer, SyntaxKind::NAME)).is_some_and(|key| text_of(&key) == "vars");
+                    let of_vars =
+                        outer.and_then(|outer| child(&outer, SyntaxKind::NAME)).is_some_and(|key| text_of(&key) == "vars");
                     if let Some(name) = child(node, SyntaxKind::NAME).filter(|_| of_vars) {
                         let var = ProjectName::new(NameKind::Var, ANYWHERE, text_of(&name));
-                        locate(span_of(&name)).into_iter().for_each(|span| self.mention(var.clone(), span));
+                        if let Some(span) = locate(span_of(&name)) {
+                            self.mention(var, span);
+                        }
                     }
                 }
                 SyntaxKind::PATH if node.parent().is_none_or(|parent| parent.kind() != SyntaxKind::CALL) => {
@@ -164,9 +169,9 @@ impl FileNames {
             Some(space) => {
                 let alias = text_of(&space);
                 if let Some(script) = self.imports.get(&alias).cloned() {
-                    locate(span_of(&space))
-                        .into_iter()
-                        .for_each(|span| self.mention(ProjectName::new(NameKind::Script, "", script.as_str()), span));
+                    if let Some(span) = locate(span_of(&space)) {
+                        self.mention(ProjectName::new(NameKind::Script, "", script.as_str()), span);
+                    }
                     self.mention(ProjectName::new(NameKind::Function, script, text), span);
                 }
             }
@@ -200,12 +205,12 @@ impl FileNames {
         if let Ok(function) = FunctionRef::parse(text) {
             let name = Span::new(span.end - function.function.len(), span.end);
             let script = Span::new(span.start, span.start + function.file.len());
-            locate(name).into_iter().for_each(|at| {
+            if let Some(at) = locate(name) {
                 self.mention(ProjectName::new(NameKind::Function, function.file.as_str(), function.function.as_str()), at);
-            });
-            locate(script)
-                .into_iter()
-                .for_each(|at| self.mention(ProjectName::new(NameKind::Script, "", function.file.as_str()), at));
+            }
+            if let Some(at) = locate(script) {
+                self.mention(ProjectName::new(NameKind::Script, "", function.file.as_str()), at);
+            }
             return;
         }
         let Some(at) = locate(span) else { return };

@@ -97,11 +97,11 @@ fn of_script(root: &SyntaxNode, found: &mut Vec<(Span, &'static str, u32)>) {
                 ("function", if host { LIBRARY } else { 0 })
             }
             (SyntaxKind::NAME_REF, SyntaxKind::PATH) => {
-                if !first() {
-                    let called = parent.parent().is_some_and(|around| around.kind() == SyntaxKind::CALL);
-                    (if called { "function" } else { "variable" }, if called { 0 } else { READONLY })
-                } else {
-                    ("namespace", 0)
+                let called = parent.parent().is_some_and(|around| around.kind() == SyntaxKind::CALL);
+                match (first(), called) {
+                    (true, _) => ("namespace", 0),
+                    (_, true) => ("function", 0),
+                    _ => ("variable", READONLY),
                 }
             }
             (SyntaxKind::NAME_REF, SyntaxKind::METHOD_CALL) if !first() => ("method", 0),

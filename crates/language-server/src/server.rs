@@ -10,7 +10,13 @@ use super::recorded::{self, ChosenCase, RecordJob, RecordJobs, RecordedUse};
 use super::workspace::EditedProject;
 use super::{actions, completion, formatting, hover, inlay, lenses, navigation, rename, semantic, signature, structure};
 use crossbeam_channel::{Receiver, Sender, select};
-use gen_lsp_types::*;
+use gen_lsp_types::{
+    CodeActionParams, CodeLensParams, DefinitionParams, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, DocumentFormattingParams, DocumentHighlightParams, DocumentRangeFormattingParams,
+    DocumentSymbolParams, ExecuteCommandParams, FoldingRangeParams, HoverParams, InitializeParams, InlayHintParams,
+    InlineValueParams, MessageType, PrepareRenameParams, ReferenceParams, RenameParams, SemanticTokensParams,
+    SemanticTokensRangeParams, ShowMessageParams, SignatureHelpParams, Uri, WorkspaceSymbolParams,
+};
 use lsp_server::{Connection, ErrorCode, Message, Notification as WireNotification, Request as WireRequest, RequestId, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -101,7 +107,7 @@ where
     std::thread::scope(|scope| {
         let connection = Connection { sender, receiver };
         let server = std::thread::Builder::new().name("server".into()).stack_size(STACK);
-        let served = server.spawn_scoped(scope, move || serve(&connection, host)).map_err(broken)?;
+        let served = server.spawn_scoped(scope, move || serve(&connection, &host)).map_err(broken)?;
         for message in from_server {
             // If nobody reads any more, the input ends too.
             if message.write(&mut output).is_err() {
@@ -119,7 +125,7 @@ const STACK: usize = 16 << 20;
 ///
 /// # Errors
 /// If the client breaks the protocol.
-pub fn serve(connection: &Connection, host: Arc<dyn ServerHost>) -> Result<(), ServerError> {
+pub fn serve(connection: &Connection, host: &Arc<dyn ServerHost>) -> Result<(), ServerError> {
     let broken = |error: lsp_server::ProtocolError| ServerError::Protocol(error.to_string());
     let (id, params) = match connection.initialize_start() {
         Ok(started) => started,

@@ -7,7 +7,7 @@ use super::script_names::is_host;
 use super::tree::{called, text_of, token_before};
 use super::workspace::EditedProject;
 use asterisk_script::api::{registry, test_registry};
-use asterisk_syntax::rhai::{SyntaxKind, SyntaxNode, parse, parse_expression};
+use asterisk_syntax::rhai::{NodeOrToken, SyntaxKind, SyntaxNode, parse, parse_expression};
 use gen_lsp_types::{
     ActiveParameter, Documentation, MarkupContent, MarkupKind, ParameterInformation, ParameterInformationLabel, SignatureHelp,
     SignatureInformation, TextDocumentPositionParams,
@@ -32,7 +32,7 @@ pub(super) fn help(workspace: &EditedProject, at: &TextDocumentPositionParams) -
     let list = token.parent_ancestors().find(|node| node.kind() == SyntaxKind::ARG_LIST && inside(node))?;
     let commas = list
         .children_with_tokens()
-        .filter_map(|one| one.into_token())
+        .filter_map(NodeOrToken::into_token)
         .filter(|token| token.kind() == SyntaxKind::COMMA && usize::from(token.text_range().end()) <= offset)
         .count();
     let call = list.parent()?;

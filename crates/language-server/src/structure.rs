@@ -72,7 +72,7 @@ pub(super) fn project_symbols(workspace: &EditedProject, query: &str) -> Vec<Wor
     };
     let mut files = workspace.files();
     // A person looks for their own names first.
-    files.sort_by(|a, b| (a.bundled, a.area_path()).cmp(&(b.bundled, b.area_path())));
+    files.sort_by_key(|file| (file.bundled, file.area_path()));
     let mut found = Vec::new();
     for file in files {
         for one in file.names.definitions.iter().filter(|one| fits(&one.name.text)) {

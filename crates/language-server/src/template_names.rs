@@ -75,13 +75,12 @@ fn paths(text: &str) -> Vec<(usize, &str)> {
         let in_path = char.is_ascii_alphanumeric() || char == '_' || char == '.';
         match quote {
             Some(open) if char == open => quote = None,
-            Some(_) => {}
             None if char == '"' || char == '\'' => quote = Some(char),
             None if in_path => {
                 start.get_or_insert(at);
                 continue;
             }
-            None => {}
+            _ => {}
         }
         if let Some(start) = start.take() {
             let path = text[start..at].trim_end_matches('.');

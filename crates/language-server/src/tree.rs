@@ -1,7 +1,7 @@
 //! Reading syntax trees of Rhai.
 
 use asterisk_diag::Span;
-use asterisk_syntax::rhai::{SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize};
+use asterisk_syntax::rhai::{NodeOrToken, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize};
 
 /// The span of a range.
 pub(super) fn span(range: TextRange) -> Span {
@@ -11,7 +11,7 @@ pub(super) fn span(range: TextRange) -> Span {
 /// The span of a node, without the white space and comments around its code.
 pub(super) fn span_of(node: &SyntaxNode) -> Span {
     let code = |token: &SyntaxToken| !token.kind().is_trivia();
-    let tokens = || node.descendants_with_tokens().filter_map(|one| one.into_token()).filter(code);
+    let tokens = || node.descendants_with_tokens().filter_map(NodeOrToken::into_token).filter(code);
     match (tokens().next(), tokens().last()) {
         (Some(first), Some(last)) => Span::new(first.text_range().start().into(), last.text_range().end().into()),
         _ => span(node.text_range()),

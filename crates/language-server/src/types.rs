@@ -9,7 +9,7 @@ use super::tree::{called, child, children, function_around, text_of};
 use asterisk_base::model::{Field, Kind, Shape};
 use asterisk_lint::FunctionRole;
 use asterisk_script::api::{registry, test_registry};
-use asterisk_syntax::rhai::{SyntaxKind, SyntaxNode, parse_file};
+use asterisk_syntax::rhai::{NodeOrToken, SyntaxKind, SyntaxNode, parse_file};
 use std::sync::Arc;
 
 /// How deep values are followed through variables and calls.
@@ -130,7 +130,7 @@ impl ScriptTypes<'_> {
                 })
             }
             SyntaxKind::BINARY => {
-                let comparison = node.children_with_tokens().filter_map(|one| one.into_token()).any(|token| {
+                let comparison = node.children_with_tokens().filter_map(NodeOrToken::into_token).any(|token| {
                     use SyntaxKind as S;
                     matches!(token.kind(), S::EQ2 | S::NEQ | S::LT | S::GT | S::LT_EQ | S::GT_EQ | S::AMP2 | S::PIPE2 | S::IN_KW)
                 });
@@ -225,16 +225,15 @@ impl ScriptTypes<'_> {
             "any" | "all" | "some" | "contains" | "starts_with" | "ends_with" | "is_empty" => Typed::of(Kind::Bool),
             "len" | "index_of" => Typed::of(Kind::Int { min: None, max: None }),
             "to_lower" | "to_upper" | "trim" | "to_string" | "sub_string" | "join" => Typed::of(text()),
-            "keys" => Typed::of(Kind::List(Box::new(text()))),
+            "keys" | "split" => Typed::of(Kind::List(Box::new(text()))),
             "values" => Typed::of(Kind::List(Box::new(receiver.item().kind))),
-            "split" => Typed::of(Kind::List(Box::new(text()))),
             "map" => {
                 let closure = child(call, SyntaxKind::ARG_LIST).and_then(|args| child(&args, SyntaxKind::CLOSURE));
                 let body = closure.and_then(|closure| closure.children().last());
                 let item = body.map_or(Kind::Any, |body| self.infer(&body, depth).kind);
                 Typed::of(Kind::List(Box::new(item)))
             }
-            name => self.host(name),
+            name => Self::host(name),
         }
     }
 
@@ -251,7 +250,7 @@ impl ScriptTypes<'_> {
             {
                 Some(self.file.to_owned())
             }
-            None => return self.host(&name),
+            None => return Self::host(&name),
         };
         let Some(text) = script.as_ref().and_then(|script| (self.script)(script)) else { return Typed::any() };
         let file = script.unwrap_or_default();
@@ -266,7 +265,7 @@ impl ScriptTypes<'_> {
     }
 
     /// The type that a function of the host returns, as its signature says.
-    fn host(&self, name: &str) -> Typed {
+    fn host(name: &str) -> Typed {
         let found = registry().iter().chain(test_registry()).find(|function| function.name == name);
         let result = found.and_then(|function| Some(function.signature.rsplit_once("-> ")?.1.trim().to_owned()));
         Typed::of(match result.as_deref() {

@@ -37,6 +37,13 @@ pub(super) struct DocumentPlace {
     pub(super) offset: usize,
 }
 
+impl DocumentPlace {
+    /// What is mentioned here.
+    pub(super) fn mention(&self) -> Option<Mention> {
+        self.file.names.at(self.offset).cloned()
+    }
+}
+
 impl EditedProject {
     pub(super) fn new(host: Arc<dyn ServerHost>) -> Self {
         Self {
@@ -85,7 +92,9 @@ impl EditedProject {
     pub(super) fn adopt(&mut self, analysis: Arc<ProjectAnalysis>) {
         self.analysis = Some(analysis);
         let open: Vec<PathBuf> = self.documents.iter().map(|(path, _)| path.clone()).collect();
-        open.iter().for_each(|path| self.follow(path));
+        for path in &open {
+            self.follow(path);
+        }
     }
 
     /// The file of a path as of the last analysis.
@@ -221,11 +230,6 @@ impl EditedProject {
     pub(super) fn edits(&self, file: &ProjectFile, edits: impl IntoIterator<Item = (Span, String)>) -> Vec<TextEdit> {
         let text = self.text(file);
         edits.into_iter().map(|(span, new_text)| TextEdit { range: text.lines.range(&text.text, span), new_text }).collect()
-    }
-
-    /// The mention at a place.
-    pub(super) fn mention(&self, place: &DocumentPlace) -> Option<Mention> {
-        place.file.names.at(place.offset).cloned()
     }
 }
 

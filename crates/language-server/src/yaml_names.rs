@@ -122,7 +122,7 @@ impl YamlNames<'_> {
     fn item(&mut self, kind: NameKind, key: &str, item: &Yaml, doc: &str) {
         let scope = if kind == NameKind::Signature { "" } else { self.file };
         if let Some(value) = item.get(key) {
-            self.define(kind, &scope.to_owned(), value, item.span, item.get(doc));
+            self.define(kind, scope, value, item.span, item.get(doc));
         }
     }
 

@@ -19,7 +19,7 @@ pub use format::{WIDTH, format_rhai};
 pub use kind::SyntaxKind;
 pub use lexer::{RhaiToken, tokens};
 pub use tree::{
-    Parse, RhaiLanguage, SyntaxElement, SyntaxError, SyntaxNode, SyntaxToken, TextRange, TextSize, parse, parse_expression,
-    parse_file,
+    NodeOrToken, Parse, RhaiLanguage, SyntaxElement, SyntaxError, SyntaxNode, SyntaxToken, TextRange, TextSize, parse,
+    parse_expression, parse_file,
 };
 pub use words::{KEYWORDS, is_reserved};

@@ -4,7 +4,7 @@ use super::parser::{self, RootKind};
 use super::{RhaiToken, SyntaxKind, lexer};
 use rowan::{GreenNode, Language};
 
-pub use rowan::{TextRange, TextSize};
+pub use rowan::{NodeOrToken, TextRange, TextSize};
 
 /// Rhai, as a language of `rowan`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
