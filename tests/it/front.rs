@@ -417,7 +417,7 @@ fn every_flag_of_every_command_is_documented() {
         }
         // Everything that prints data prints it for programs too.
         let for_programs =
-            help.contains("json") || help.contains("\nCommands:") || ["repl", "serve", "tour"].contains(&&*command);
+            help.contains("json") || help.contains("\nCommands:") || ["dap", "lsp", "repl", "serve", "tour"].contains(&&*command);
         assert!(for_programs, "{command} lacks --format json");
     }
     assert!(undocumented.is_empty(), "{undocumented:?}");

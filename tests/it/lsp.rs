@@ -6,16 +6,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 const PIPELINE: &str = "pipeline: shop\ndescription: finds out what failed\nvars:\n  enough: { default: 0.8, type: number, min: 0, max: 1, doc: \"How sure to be.\" }\n\
-    nodes:\n  - { name: look, prompt: look.md, schema: { score: number, words: list of string } }\n  - { name: check, script: \"agents/look.rhai#look\" }\n\
+    nodes:\n  - { name: look, prompt: look.md, schema: { score: number, words: [string] } }\n  - { name: check, script: \"agents/look.rhai#look\" }\n\
     edges:\n  - { id: E1, from: look, to: check, rule: \"rules/shop.rhai#sure\" }\n  - { id: E2, from: look, to: _done, condition: \"artifact.score < vars.enough\" }\n  \
     - { id: E3, from: check, to: _done }\nstart: look\ndone: _done\n";
 const RULES: &str = "//! The rules of the shop.\n\nimport \"lib/shop\" as shop;\n\n/// Whether the score suffices.\nfn sure(artifact, state, vars) {\n    \
-    let score = shop::doubled(artifact.score);\n    if score < vars.enough * 2 { return false; }\n    #{ fired: true, because: `score ${score}` }\n}\n";
+    let score = shop::doubled(artifact.score);\n    if score < vars.enough * 2 { return false; }\n    #{ because: `score ${score}` }\n}\n";
 const LIB: &str = "//! Arithmetic.\n\n/// Twice a number.\nfn doubled(number) {\n    number * 2.0\n}\n";
-const TESTS: &str = "//! Tests of the rules.\n\n/// A score that suffices.\nfn test_sure() {\n    let got = verdict(\"rules/shop.rhai#sure\", #{ artifact: #{ score: 0.9 }, vars: #{ enough: 0.8 } });\n    \
+const TESTS: &str = "//! Tests of the rules.\n\n/// A score that suffices.\nfn test_sure() {\n    let got = verdict(\"rules/shop.rhai#sure\", #{ pipeline: \"shop\", artifact: #{ score: 0.9 }, vars: #{ enough: 0.8 } });\n    \
     assert(got.fired);\n    assert_eq(decide(\"look\", #{ pipeline: \"shop\", artifact: #{ score: 0.9 } }).edge, \"E1\");\n}\n";
-const AGENT: &str = "//! Answers.\n\n/// An answer.\nfn look(params, vars) {\n    #{ name: params.failure.name }\n}\n";
-const TEMPLATE: &str = "Look at {{ failure.name }}, at least {{ vars.enough }}.\n";
+const AGENT: &str =
+    "//! Answers.\n\n/// An answer.\nfn look(params, vars) {\n    #{ score: 0.9, words: words(params.failure.name) }\n}\n";
+const TEMPLATE: &str = "Look at {{ failure.name | code }}, at least {{ vars.enough }}.\n";
 const SETTINGS: &str = "";
 
 /// A project with a pipeline, rules, a test and a template.
@@ -228,7 +229,7 @@ fn completion_knows_roles_types_and_names() {
     let item = typed(start, "    artifact.words.filter(|word| word.");
     let namespace = typed(start, "    shop::");
     let local = typed("    let score = shop::doubled(artifact.score);\n", "    sc");
-    let import = typed("//! The rules of the shop.\n\n", "import \"lib/sh\"\n");
+    let import = typed("//! The rules of the shop.\n\n", "import \"lib/sh");
     let pipeline = "pipelines/shop.yaml";
     client.open(pipeline, None);
     let mut typed = |insert: &str| {
@@ -260,7 +261,7 @@ fn completion_knows_roles_types_and_names() {
     assert_eq!(heard.labels(node), ["check", "look"]);
     has(rule, &["rules/shop.rhai#sure"]);
     has(condition, &["score"]);
-    has(template, &["name", "error"]);
+    has(template, &["name", "error_message"]);
 }
 
 #[test]

@@ -51,7 +51,7 @@ struct Offers<'a> {
 }
 
 /// An offer.
-struct Offer<'a> {
+struct CompletionOffer<'a> {
     label: &'a str,
     kind: CompletionItemKind,
     detail: String,
@@ -62,7 +62,7 @@ struct Offer<'a> {
     rank: u8,
 }
 
-impl<'a> Offer<'a> {
+impl<'a> CompletionOffer<'a> {
     fn new(label: &'a str, kind: CompletionItemKind) -> Self {
         Self { label, kind, detail: String::new(), doc: String::new(), insert: None, rank: 5 }
     }
@@ -74,7 +74,7 @@ impl<'a> Offer<'a> {
 }
 
 impl Offers<'_> {
-    fn add(&mut self, typed: Span, offer: Offer<'_>) {
+    fn add(&mut self, typed: Span, offer: CompletionOffer<'_>) {
         if !self.seen.insert(offer.label.to_owned()) {
             return;
         }
@@ -234,7 +234,12 @@ fn members(types: &ScriptTypes<'_>, receiver: &SyntaxNode, typed: Span, offers: 
         let insert = Some(format!("{name}($0)"));
         offers.add(
             typed,
-            Offer { insert, rank: 8, detail: "built-in method".into(), ..Offer::new(name, CompletionItemKind::Method) },
+            CompletionOffer {
+                insert,
+                rank: 8,
+                detail: "built-in method".into(),
+                ..CompletionOffer::new(name, CompletionItemKind::Method)
+            },
         );
     }
 }
@@ -245,7 +250,8 @@ fn fields(value: &Typed, typed: Span, offers: &mut Offers<'_>) {
         let path = format!("{}.{}", value.path, field.name);
         let doc = documented_field(&path).map_or(String::new(), |field| field.doc.to_owned());
         let detail = if field.required { field.kind.name() } else { format!("{}, may be absent", field.kind.name()) };
-        offers.add(typed, Offer { detail, doc, rank: 1, ..Offer::new(&field.name, CompletionItemKind::Field) });
+        offers
+            .add(typed, CompletionOffer { detail, doc, rank: 1, ..CompletionOffer::new(&field.name, CompletionItemKind::Field) });
     }
 }
 
@@ -253,7 +259,10 @@ fn fields(value: &Typed, typed: Span, offers: &mut Offers<'_>) {
 fn namespace(workspace: &EditedProject, file: &ProjectFile, space: &str, typed: Span, offers: &mut Offers<'_>) {
     let constants = |file: &ProjectFile, offers: &mut Offers<'_>| {
         for constant in file.names.definitions.iter().filter(|one| one.name.kind == NameKind::Constant) {
-            offers.add(typed, Offer { rank: 2, ..Offer::of_definition(constant, CompletionItemKind::Constant) });
+            offers.add(
+                typed,
+                CompletionOffer { rank: 2, ..CompletionOffer::of_definition(constant, CompletionItemKind::Constant) },
+            );
         }
     };
     if space == "global" {
@@ -266,20 +275,20 @@ fn namespace(workspace: &EditedProject, file: &ProjectFile, space: &str, typed: 
     constants(&script, offers);
 }
 
-fn of_function(function: &Definition, rank: u8) -> Offer<'_> {
+fn of_function(function: &Definition, rank: u8) -> CompletionOffer<'_> {
     let insert =
         if function.parameters.is_empty() { format!("{}()", function.name.text) } else { format!("{}($0)", function.name.text) };
-    Offer { insert: Some(insert), rank, ..Offer::of_definition(function, CompletionItemKind::Function) }
+    CompletionOffer { insert: Some(insert), rank, ..CompletionOffer::of_definition(function, CompletionItemKind::Function) }
 }
 
-fn of_host(function: &'static HostFn, rank: u8, method: bool) -> Offer<'static> {
+fn of_host(function: &'static HostFn, rank: u8, method: bool) -> CompletionOffer<'static> {
     let kind = if method { CompletionItemKind::Method } else { CompletionItemKind::Function };
-    Offer {
+    CompletionOffer {
         detail: function.signature.to_owned(),
         doc: host_doc(function),
         insert: Some(format!("{}($0)", function.name)),
         rank,
-        ..Offer::new(function.name, kind)
+        ..CompletionOffer::new(function.name, kind)
     }
 }
 
@@ -298,21 +307,25 @@ fn anything(workspace: &EditedProject, file: &ProjectFile, root: &SyntaxNode, na
     for (variable, value) in &visible {
         let doc = documented_group(&value.path).map_or(String::new(), |group| group.doc.to_owned());
         let detail = if value.kind == Kind::Any { String::new() } else { value.kind.name() };
-        offers.add(typed, Offer { detail, doc, rank: 1, ..Offer::new(variable, CompletionItemKind::Variable) });
+        offers
+            .add(typed, CompletionOffer { detail, doc, rank: 1, ..CompletionOffer::new(variable, CompletionItemKind::Variable) });
     }
     for function in file.names.definitions.iter().filter(|one| one.name.kind == NameKind::Function) {
         offers.add(typed, of_function(function, 2));
     }
     for (alias, path) in &file.names.imports {
         let insert = Some(format!("{alias}::"));
-        offers.add(typed, Offer { detail: path.clone(), insert, rank: 3, ..Offer::new(alias, CompletionItemKind::Module) });
+        offers.add(
+            typed,
+            CompletionOffer { detail: path.clone(), insert, rank: 3, ..CompletionOffer::new(alias, CompletionItemKind::Module) },
+        );
     }
     let tests: &[HostFn] = if is_test_file(&file.name) { test_registry() } else { &[] };
     for function in registry().iter().chain(tests) {
         offers.add(typed, of_host(function, 4, false));
     }
     for (keyword, _) in KEYWORDS {
-        offers.add(typed, Offer { rank: 9, ..Offer::new(keyword, CompletionItemKind::Keyword) });
+        offers.add(typed, CompletionOffer { rank: 9, ..CompletionOffer::new(keyword, CompletionItemKind::Keyword) });
     }
 }
 
@@ -354,7 +367,7 @@ fn in_string(
             for script in workspace.files().iter().filter(|one| one.language == FileLanguage::Script && !is_test_file(&one.name))
             {
                 let name = script.name.trim_end_matches(".rhai");
-                offers.add(typed, Offer::new(name, CompletionItemKind::Module));
+                offers.add(typed, CompletionOffer::new(name, CompletionItemKind::Module));
             }
         }
         SyntaxKind::ARG_LIST => {
@@ -395,7 +408,7 @@ fn words(workspace: &EditedProject, file: &ProjectFile, other: Option<&SyntaxNod
     let Some(other) = other else { return };
     if let Kind::Text { one_of } = workspace.with_types(file, |types| types.of(other)).kind {
         for word in one_of.iter().filter(|word| !word.is_empty()) {
-            offers.add(typed, Offer { rank: 1, ..Offer::new(word, CompletionItemKind::EnumMember) });
+            offers.add(typed, CompletionOffer { rank: 1, ..CompletionOffer::new(word, CompletionItemKind::EnumMember) });
         }
     }
     let field = chain(other).and_then(|chain| chain.path.rsplit('.').next().map(str::to_owned));
@@ -412,7 +425,7 @@ fn words(workspace: &EditedProject, file: &ProjectFile, other: Option<&SyntaxNod
 fn names(workspace: &EditedProject, kinds: &[NameKind], typed: Span, offers: &mut Offers<'_>) {
     for kind in kinds {
         for one in workspace.known(*kind, None) {
-            offers.add(typed, Offer { rank: 2, ..Offer::of_definition(&one, CompletionItemKind::Reference) });
+            offers.add(typed, CompletionOffer { rank: 2, ..CompletionOffer::of_definition(&one, CompletionItemKind::Reference) });
         }
     }
 }
@@ -423,11 +436,11 @@ fn functions(workspace: &EditedProject, typed: Span, offers: &mut Offers<'_>) {
         for one in file.names.definitions.iter().filter(|one| one.name.kind == NameKind::Function && !one.private) {
             let label = format!("{}#{}", file.name, one.name.text);
             let rank = if file.bundled { 3 } else { 2 };
-            let offer = Offer {
+            let offer = CompletionOffer {
                 detail: one.detail.clone(),
                 doc: one.doc.clone(),
                 rank,
-                ..Offer::new(&label, CompletionItemKind::Function)
+                ..CompletionOffer::new(&label, CompletionItemKind::Function)
             };
             offers.add(typed, offer);
         }
@@ -492,12 +505,12 @@ fn keys(schemas: &[&Value], at: &YamlContext, offers: &mut Offers<'_>) {
             let doc = of["description"].as_str().unwrap_or_default().to_owned();
             let detail = [kind_of_schema(of), if is_required { "required" } else { "" }];
             let detail = detail.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(", ");
-            let offer = Offer {
+            let offer = CompletionOffer {
                 detail,
                 doc,
                 insert: Some(format!("{key}: $0")),
                 rank: if is_required { 1 } else { 2 },
-                ..Offer::new(key, CompletionItemKind::Property)
+                ..CompletionOffer::new(key, CompletionItemKind::Property)
             };
             offers.add(at.typed, offer);
         }
@@ -513,11 +526,11 @@ fn values(workspace: &EditedProject, place: &DocumentPlace, schemas: &[&Value], 
     for schema in schemas.iter().filter(|_| !at.is_key) {
         let listed = schema["enum"].as_array().into_iter().flatten().chain(schema.get("const"));
         for value in listed.filter_map(Value::as_str) {
-            offers.add(at.typed, Offer { rank: 1, ..Offer::new(value, CompletionItemKind::EnumMember) });
+            offers.add(at.typed, CompletionOffer { rank: 1, ..CompletionOffer::new(value, CompletionItemKind::EnumMember) });
         }
         if schema["type"] == "boolean" {
             for value in ["true", "false"] {
-                offers.add(at.typed, Offer { rank: 1, ..Offer::new(value, CompletionItemKind::Value) });
+                offers.add(at.typed, CompletionOffer { rank: 1, ..CompletionOffer::new(value, CompletionItemKind::Value) });
             }
         }
     }
@@ -530,7 +543,10 @@ fn values(workspace: &EditedProject, place: &DocumentPlace, schemas: &[&Value], 
     }
     let own = |kind: NameKind, offers: &mut Offers<'_>| {
         for one in workspace.known(kind, Some(&place.file.name)) {
-            offers.add(at.typed, Offer { rank: 1, ..Offer::of_definition(&one, CompletionItemKind::Reference) });
+            offers.add(
+                at.typed,
+                CompletionOffer { rank: 1, ..CompletionOffer::of_definition(&one, CompletionItemKind::Reference) },
+            );
         }
     };
     match at.key().unwrap_or_default() {
@@ -548,7 +564,11 @@ fn values(workspace: &EditedProject, place: &DocumentPlace, schemas: &[&Value], 
             for need in asterisk_walk::NEEDS {
                 offers.add(
                     at.typed,
-                    Offer { doc: need.doc.to_owned(), rank: 1, ..Offer::new(need.name, CompletionItemKind::Value) },
+                    CompletionOffer {
+                        doc: need.doc.to_owned(),
+                        rank: 1,
+                        ..CompletionOffer::new(need.name, CompletionItemKind::Value)
+                    },
                 );
             }
         }
@@ -558,7 +578,7 @@ fn values(workspace: &EditedProject, place: &DocumentPlace, schemas: &[&Value], 
 
 fn files(workspace: &EditedProject, language: FileLanguage, typed: Span, offers: &mut Offers<'_>) {
     for file in workspace.files().iter().filter(|one| one.language == language) {
-        offers.add(typed, Offer::new(&file.name, CompletionItemKind::File));
+        offers.add(typed, CompletionOffer::new(&file.name, CompletionItemKind::File));
     }
 }
 
@@ -585,7 +605,7 @@ fn of_template(workspace: &EditedProject, place: &DocumentPlace, offers: &mut Of
     fields(&value, typed, offers);
     if !path.contains('.') {
         for keyword in ["for", "if", "include", "endfor", "endif", "else", "set"] {
-            offers.add(typed, Offer { rank: 9, ..Offer::new(keyword, CompletionItemKind::Keyword) });
+            offers.add(typed, CompletionOffer { rank: 9, ..CompletionOffer::new(keyword, CompletionItemKind::Keyword) });
         }
     }
 }

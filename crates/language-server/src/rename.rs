@@ -7,7 +7,7 @@ use super::server::RequestRefusal;
 use super::workspace::EditedProject;
 use asterisk_diag::Span;
 use asterisk_form::yaml;
-use asterisk_syntax::rhai::is_reserved;
+use asterisk_syntax::rhai::{KEYWORDS, is_reserved};
 use gen_lsp_types::{PrepareRenamePlaceholder, RenameParams, TextDocumentPositionParams, TextEdit, WorkspaceEdit};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -161,7 +161,7 @@ fn check_identifier(new: &str) -> Result<(), RequestRefusal> {
     if !is_name {
         return Err(RequestRefusal::because(format!("`{new}` is no name: use letters, digits and `_`")));
     }
-    if is_reserved(new) {
+    if is_reserved(new) || KEYWORDS.iter().any(|(keyword, _)| *keyword == new) {
         return Err(RequestRefusal::because(format!("`{new}` is a reserved word")));
     }
     Ok(())
