@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn variables_are_bound_by_their_blocks() {
-        assert_eq!(spans("fn f(x) { let y = |x; { let x = y; x } x }"), Some((5, vec![18, 39])));
+        assert_eq!(spans("fn f(x) { let y = |x; { let x = y; x } x }"), Some((5, vec![18, 38])));
         assert_eq!(spans("fn f(x) { let y = x; { let x = y; |x } x }"), Some((27, vec![34])));
         assert_eq!(spans("fn f(a) { for |x in a { x } x }"), Some((14, vec![23])));
         assert_eq!(spans("fn f(a) { a.map(|x| x + 1) }").map(|(at, _)| at), None, "the first bar is the closure's");
