@@ -50,7 +50,10 @@ impl<'p> Client<'p> {
     fn new(project: &'p Project) -> Self {
         let mut client = Self { project, input: String::new(), texts: BTreeMap::new(), asked: 0 };
         let root = format!("file://{}", project.root().display());
-        client.ask("initialize", json!({ "processId": null, "rootUri": root, "capabilities": {} }));
+        client.ask(
+            "initialize",
+            json!({ "processId": null, "rootUri": root, "capabilities": {}, "initializationOptions": { "batch": true } }),
+        );
         client.note("initialized", json!({}));
         client
     }

@@ -76,6 +76,8 @@ pub(super) struct ClientAbilities {
     pub(super) commands: BTreeSet<String>,
     pub(super) snippets: bool,
     watches: bool,
+    /// Whether it writes all of its messages at once, and wants every answer although it shuts the server down.
+    batch: bool,
 }
 
 /// Serves a client over streams until it exits. The thread that reads ends with the input.
@@ -179,6 +181,15 @@ fn directory(params: &InitializeParams) -> Option<PathBuf> {
     with_project.or(dirs.first()).cloned().or(root).or(path)
 }
 
+/// Whether a message ends the session.
+fn is_end(message: &Message) -> bool {
+    match message {
+        Message::Request(request) => request.method == "shutdown",
+        Message::Notification(notification) => notification.method == "exit",
+        Message::Response(_) => false,
+    }
+}
+
 fn json(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
@@ -198,6 +209,7 @@ impl ClientAbilities {
             commands: commands.iter().filter_map(|one| one.as_str().map(str::to_owned)).collect(),
             snippets: has("/textDocument/completion/completionItem/snippetSupport"),
             watches: has("/workspace/didChangeWatchedFiles/dynamicRegistration"),
+            batch: options.is_some_and(|options| options["batch"] == true),
         }
     }
 }
@@ -225,6 +237,12 @@ impl Server {
             }
             select! {
                 recv(messages) -> message => match message {
+                    Ok(message) if !self.client.batch && is_end(&message) => {
+                        self.cancel_backlog();
+                        if let Some(end) = self.take(message) {
+                            return end;
+                        }
+                    }
                     Ok(message) => self.backlog.push_back(message),
                     Err(_) => (open, messages) = (false, crossbeam_channel::never()),
                 },
@@ -240,6 +258,16 @@ impl Server {
                     }
                     Err(_) => recorded = crossbeam_channel::never(),
                 },
+            }
+        }
+    }
+
+    /// Refuses what waits: the client asks for no more answers.
+    fn cancel_backlog(&mut self) {
+        for message in std::mem::take(&mut self.backlog) {
+            if let Message::Request(request) = message {
+                let error = Response::new_err(request.id, ErrorCode::ServerCancelled as i32, "the server is shut down".into());
+                drop(self.out.send(Message::Response(error)));
             }
         }
     }
