@@ -87,7 +87,7 @@ struct FileToFormat {
     text: String,
 }
 
-/// What became of a file.
+/// The outcome of formatting a file.
 struct FormattedFile {
     file: FileToFormat,
     outcome: Result<String, Box<Diagnostic>>,
@@ -187,7 +187,7 @@ fn explained(error: &FormatError, name: &str, text: &str) -> Diagnostic {
         }
         FormatError::Changed { place } => Diagnostic::error("fmt/internal", error.to_string())
             .label(&source, before(text, *place), "it would differ here")
-            .help("the file was left alone; please report this"),
+            .help("the file was not changed; please report this"),
     }
 }
 

@@ -1,9 +1,9 @@
 //! `asterisk lsp`.
 
-use super::GlobalArgs;
+use super::{GlobalArgs, ProjectArgs};
 use crate::config::{CommandLine, SchemaKind, resolve};
 use crate::exit::Exit;
-use asterisk_base::environment::{Environment, Variables};
+use asterisk_base::environment::Variables;
 use asterisk_files::UnsavedTexts;
 use asterisk_language_server::{OpenedProject, ServerHost, serve_streams};
 use asterisk_session::SessionError;
@@ -31,9 +31,8 @@ pub(super) struct LspArgs {
 
 pub(super) fn lsp(global: &GlobalArgs, args: &LspArgs) -> Result<Exit, SessionError> {
     let host = Arc::new(EditorHost {
-        environment: global.environment.clone(),
-        store: global.store.clone(),
-        scripts: args.scripts.clone(),
+        global: global.clone(),
+        project: ProjectArgs { scripts: args.scripts.clone(), ..ProjectArgs::default() },
     });
     let input = global.environment.input().clone();
     let output = global.environment.output().writer();
@@ -44,15 +43,14 @@ pub(super) fn lsp(global: &GlobalArgs, args: &LspArgs) -> Result<Exit, SessionEr
 
 /// The settings and schemas of the program.
 struct EditorHost {
-    environment: Environment,
-    store: Option<PathBuf>,
-    scripts: Option<PathBuf>,
+    global: GlobalArgs,
+    project: ProjectArgs,
 }
 
 impl ServerHost for EditorHost {
     fn open(&self, dir: &Path, unsaved: Arc<UnsavedTexts>) -> Result<OpenedProject, SessionError> {
-        let given = CommandLine { store: self.store.clone(), scripts: self.scripts.clone(), unsaved, ..CommandLine::default() };
-        let resolved = resolve(given, dir, &self.environment)?;
+        let given = CommandLine { unsaved, ..self.global.command_line(&self.project, None) };
+        let resolved = resolve(given, dir, &self.global.environment)?;
         Ok(OpenedProject { session: asterisk_session::Session::new(resolved.setup), lint: resolved.lint, root: resolved.root })
     }
 
@@ -61,7 +59,7 @@ impl ServerHost for EditorHost {
     }
 
     fn cache(&self) -> Option<PathBuf> {
-        let variables = self.environment.variables();
+        let variables = self.global.variables();
         let base = |variables: &Variables| {
             let named = variables.get("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
             named.or_else(|| Some(PathBuf::from(variables.get("HOME")?).join(".cache")))

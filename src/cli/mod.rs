@@ -344,27 +344,24 @@ impl GlobalArgs {
 
     /// A session for the project around a directory, by default the one in which the program runs.
     fn session_in(&self, project: &ProjectArgs, directory: Option<&Path>) -> Result<Session, SessionError> {
-        let given = CommandLine {
-            store: self.store.clone(),
-            scripts: project.scripts.clone(),
-            domain: project.domain.clone(),
-            set: project.set.clone(),
-            ..CommandLine::default()
-        };
         let here = directory.unwrap_or(self.environment.directory());
-        Ok(Session::new(resolve(given, here, &self.environment)?.setup))
+        Ok(Session::new(resolve(self.command_line(project, None), here, &self.environment)?.setup))
     }
 
     /// The settings, each with its origin.
     fn resolve(&self, project: &ProjectArgs, out: Option<PathBuf>) -> Result<ResolvedSettings, SessionError> {
-        let given = CommandLine {
+        resolve(self.command_line(project, out), self.environment.directory(), &self.environment)
+    }
+
+    /// The settings of the command line.
+    fn command_line(&self, project: &ProjectArgs, out: Option<PathBuf>) -> CommandLine {
+        CommandLine {
             store: self.store.clone(),
             out,
             scripts: project.scripts.clone(),
             domain: project.domain.clone(),
             set: project.set.clone(),
             ..CommandLine::default()
-        };
-        resolve(given, self.environment.directory(), &self.environment)
+        }
     }
 }

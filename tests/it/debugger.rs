@@ -18,7 +18,7 @@ start: look
 done: _done
 ";
 const RULES: &str = "\
-/// Sure enough to open.
+/// Whether the confidence suffices to open.
 fn sure(artifact, state, vars) {
     let least = vars.sure;
     artifact.confidence >= least

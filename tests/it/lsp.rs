@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-const PIPELINE: &str = "pipeline: shop\ndescription: finds out what failed\nvars:\n  enough: { default: 0.8, type: number, min: 0, max: 1, doc: \"How sure to be.\" }\n\
+const PIPELINE: &str = "pipeline: shop\ndescription: finds out what failed\nvars:\n  enough: { default: 0.8, type: number, min: 0, max: 1, doc: \"The minimum score.\" }\n\
     nodes:\n  - { name: look, prompt: look.md, schema: { score: number, words: [string] } }\n  - { name: check, script: \"agents/look.rhai#look\" }\n\
     edges:\n  - { id: E1, from: look, to: check, rule: \"rules/shop.rhai#sure\" }\n  - { id: E2, from: look, to: _done, condition: \"artifact.score < vars.enough\" }\n  \
     - { id: E3, from: check, to: _done }\nstart: look\ndone: _done\n";
@@ -94,7 +94,7 @@ impl<'p> Client<'p> {
         self.note("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [{ "text": text }] }));
     }
 
-    /// The parameters of a request at the first occurrence of some words, so many characters into them.
+    /// The parameters of a request at the first occurrence of some words, and an offset into them.
     fn at(&self, path: &str, words: &str, into: usize) -> Value {
         let text = &self.texts[path];
         let offset = text.find(words).unwrap_or_else(|| panic!("no `{words}` in {path}")) + into;
@@ -355,7 +355,7 @@ fn renames_that_would_miss_or_clash_are_refused() {
     let heard = client.heard();
     let refused = |id: i64| heard.answers[&id]["error"]["message"].as_str().expect("an error").to_owned();
     assert_eq!(refused(word), "`let` is a reserved word");
-    assert_eq!(refused(space), "`so sure` is no name: use letters, digits and `_`");
+    assert_eq!(refused(space), "`so sure` is not a valid name: use letters, digits and `_`");
     assert_eq!(refused(broken), "`scripts/lib/shop.rhai` has a syntax error, so mentions in it would be missed: fix it first");
 }
 
@@ -393,14 +393,14 @@ fn half_typed_texts_are_answered() {
     let heard = client.heard();
     for (method, id) in asked {
         let answer = &heard.answers[&id];
-        // A text that is no script is not formatted, and is told so.
+        // A text with a syntax error is not formatted, and the error is returned.
         let is_refusal = method.ends_with("ormatting") && answer["error"]["code"] == -32803;
         assert!(answer["error"].is_null() || is_refusal, "{method}: {answer}");
     }
 }
 
 #[test]
-fn a_project_that_cannot_be_read_is_told_so() {
+fn an_unreadable_project_is_reported() {
     let project = shop();
     project.file("asterisk.yaml", "pipeline: [\n");
     let mut client = Client::new(&project);

@@ -99,8 +99,8 @@ impl DebuggedCase {
                 TextArea::Data => record.script_file(&of_run, &format!("data/{name}")),
                 TextArea::Pipeline => record.pipeline_file(&of_run, name),
             };
-            let beside = || Some(root.join(name)).filter(|file| area == TextArea::Pipeline && file.is_file());
-            let file = found.ok().flatten().or_else(beside)?;
+            let in_project = || Some(root.join(name)).filter(|file| area == TextArea::Pipeline && file.is_file());
+            let file = found.ok().flatten().or_else(in_project)?;
             Some(root.join(file))
         };
         let book = TextBook::new(Box::new(find));

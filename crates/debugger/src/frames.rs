@@ -133,7 +133,7 @@ impl DebuggedCase {
         Ok(names)
     }
 
-    /// What is known of a step.
+    /// The description of a step.
     fn summary(&self, walked: &WalkStep, moment: WalkMoment) -> NamedValues {
         let Some(step) = self.steps.get(moment.step) else {
             let end = walked.units.first().map(outcome).unwrap_or_default();

@@ -205,7 +205,7 @@ pub(crate) struct SetExceptionBreakpointsArguments {
     pub(crate) filters: Vec<String>,
 }
 
-/// What became of a breakpoint.
+/// The state of a breakpoint.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DapBreakpoint {

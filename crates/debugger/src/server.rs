@@ -130,7 +130,7 @@ impl<'o> DebugServer<'o> {
         message
     }
 
-    /// An event that reports something that is no request.
+    /// An event that reports input that is not a request.
     fn complaint(&mut self, what: &str) -> Value {
         self.numbered(
             json!({ "type": "event", "event": "output", "body": { "category": "stderr", "output": format!("{what}\n") } }),
@@ -293,7 +293,7 @@ impl<'o> DebugServer<'o> {
         self.halted(halt, console)
     }
 
-    /// Sends what became of a motion.
+    /// Sends the outcome of a movement.
     fn halted(&mut self, halt: Result<Halt, DebugFault>, console: Vec<ConsoleLine>) -> Result<Value, DebugFault> {
         for line in console {
             let mut body = json!({ "category": line.category, "output": format!("{}\n", line.text) });

@@ -8,12 +8,12 @@ const LONGEST: u64 = 16 << 20;
 /// Maximum length of a line of a header in bytes.
 const LONGEST_LINE: u64 = 4096;
 
-/// What was read.
+/// The result of reading a message.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Incoming {
     /// The JSON of a message.
     Message(Value),
-    /// Something that is no message, and why.
+    /// Input that is not a message, with the reason.
     Malformed(String),
     /// The end of the stream.
     End,

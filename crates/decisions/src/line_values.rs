@@ -25,7 +25,7 @@ pub struct PlacedValue {
     pub of: String,
 }
 
-/// What became of an edge, or of a rule of the verdict.
+/// The outcome of an edge, or of a rule of the verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecidedRule {
     /// `fired`, `false`, `error`, or `not reached`; of a rule of the verdict, `matched` or `did not match`.

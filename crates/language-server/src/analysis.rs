@@ -50,7 +50,7 @@ pub(super) struct ProjectAnalysis {
 }
 
 impl ProjectAnalysis {
-    /// A project whose settings or texts cannot be read; what was known of it stays known.
+    /// A project whose settings or texts cannot be read. Everything but the findings is that of the analysis before.
     fn unreadable(job: &AnalysisJob, error: &SessionError, before: Option<&Self>) -> Self {
         let found = match error {
             SessionError::Texts(found) => found.clone(),

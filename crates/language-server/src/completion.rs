@@ -452,7 +452,7 @@ fn of_yaml(workspace: &EditedProject, place: &DocumentPlace, offers: &mut Offers
     let is_expression =
         place.file.language == FileLanguage::Pipeline && !at.is_key && EXPRESSIONS.contains(&at.key().unwrap_or_default());
     if is_expression {
-        // The text may end within quotes, so that it is no YAML yet.
+        // The text may end within quotes, so it is not valid YAML yet.
         let typed = &place.text.text[at.typed.start..at.typed.end];
         let root = parse_expression(typed).syntax();
         let moved = |span: Span| Span::new(span.start + at.typed.start, span.end + at.typed.start);

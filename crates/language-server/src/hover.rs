@@ -16,7 +16,7 @@ use asterisk_walk::{documented_field, documented_group};
 use gen_lsp_types::{Contents, Hover, MarkupContent, MarkupKind, TextDocumentPositionParams};
 use std::fmt::Write as _;
 
-/// What is known of what stands at a place.
+/// The hover text for a position.
 pub(super) fn hover(workspace: &EditedProject, at: &TextDocumentPositionParams) -> Option<Hover> {
     let place = workspace.place(at)?;
     let (text, span) = described(workspace, &place)?;
@@ -44,7 +44,7 @@ fn described(workspace: &EditedProject, place: &DocumentPlace) -> Option<(String
     }
 }
 
-/// What is known of a name.
+/// The description of a name.
 fn named(workspace: &EditedProject, name: &ProjectName, role: MentionRole) -> Option<String> {
     if name.kind == NameKind::Host {
         let function = registry().iter().chain(test_registry()).find(|function| function.name == name.text)?;

@@ -1,4 +1,4 @@
-//! Values of the chosen case beside the lines that computed them: as inlay hints, and as the inline values of a debugger.
+//! Values of the chosen case next to the lines that computed them: as inlay hints, and as the inline values of a debugger.
 
 use super::names::NameKind;
 use super::project_file::{FileLanguage, ProjectFile};
@@ -9,12 +9,12 @@ use gen_lsp_types::{InlayHint, InlayHintParams, InlineValue, InlineValueParams, 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The most values shown beside a line.
+/// The maximum number of values shown after a line.
 const MOST: usize = 4;
-/// The most characters beside a line.
+/// The maximum number of characters shown after a line.
 const LONGEST: usize = 120;
 
-/// The values beside the lines of a range.
+/// The values for the lines of a range.
 pub(super) fn hints(workspace: &EditedProject, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
     let (file, text) = workspace.of_uri(&params.text_document.uri)?;
     let case = workspace.recorded.case.clone()?;
@@ -63,14 +63,14 @@ fn of_file<'c>(file: &'c ProjectFile, case: &'c CaseValues) -> impl Iterator<Ite
     case.values.iter().filter(|value| value.source.name() == file.name && value.source.text() == file.text())
 }
 
-/// What is shown beside a line.
+/// The values of a line.
 #[derive(Default)]
 struct LineValues {
     short: Vec<String>,
     long: String,
 }
 
-/// The values of a file by line: of what is evaluated several times, the last. Of pipelines, what became of each edge and rule.
+/// The values of a file by line; of an expression that is evaluated several times, the last. For pipelines, also the outcome of each edge and rule.
 fn lines(file: &ProjectFile, case: &CaseValues) -> BTreeMap<usize, LineValues> {
     let mut found: BTreeMap<usize, LineValues> = BTreeMap::new();
     let line_of = |offset: usize| file.text()[..offset].matches('\n').count();

@@ -58,12 +58,12 @@ impl NameKind {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ProjectName {
     pub(super) kind: NameKind,
-    /// The file that it belongs to; [`ANYWHERE`] if the mention does not tell.
+    /// The file that it belongs to; [`ANYWHERE`] if the mention does not say which.
     pub(super) scope: String,
     pub(super) text: String,
 }
 
-/// The scope of a mention that does not tell the file.
+/// The scope of a mention whose file is unknown.
 pub(super) const ANYWHERE: &str = "*";
 
 impl ProjectName {

@@ -17,7 +17,7 @@ const RUNS: usize = 10;
 /// How long a change settles before the past is replayed with it.
 const PAUSE: Duration = Duration::from_millis(400);
 
-/// The case whose values are shown beside the lines.
+/// The case whose values are shown next to the lines.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct ChosenCase {
     /// The run; `latest` is the one started last.
@@ -68,7 +68,7 @@ pub(super) struct RecordedUse {
     pub(super) case: Option<Arc<CaseValues>>,
     /// Where signatures matched, by their ids.
     pub(super) signatures: Option<Arc<BTreeMap<String, SignatureHits>>>,
-    /// Why the chosen case has no values.
+    /// The error of reading the values of the chosen case.
     pub(super) refused: Option<String>,
 }
 

@@ -144,7 +144,9 @@ fn check(workspace: &EditedProject, name: &ProjectName, new: &str) -> Result<(),
         _ => {
             let plain = |c: char| c.is_alphanumeric() || "_-.".contains(c);
             if new.is_empty() || !new.chars().all(plain) || new.starts_with(['-', '.']) {
-                return Err(RequestRefusal::because(format!("`{new}` is no name: use letters, digits, `_`, `-` and `.`")));
+                return Err(RequestRefusal::because(format!(
+                    "`{new}` is not a valid name: use letters, digits, `_`, `-` and `.`"
+                )));
             }
         }
     }
@@ -159,7 +161,7 @@ fn check_identifier(new: &str) -> Result<(), RequestRefusal> {
     let first = new.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     let is_name = first && new.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && new.chars().any(|c| c != '_');
     if !is_name {
-        return Err(RequestRefusal::because(format!("`{new}` is no name: use letters, digits and `_`")));
+        return Err(RequestRefusal::because(format!("`{new}` is not a valid name: use letters, digits and `_`")));
     }
     if is_reserved(new) || KEYWORDS.iter().any(|(keyword, _)| *keyword == new) {
         return Err(RequestRefusal::because(format!("`{new}` is a reserved word")));

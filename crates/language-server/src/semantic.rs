@@ -1,4 +1,4 @@
-//! Semantic tokens: what names stand for, which a grammar cannot tell.
+//! Semantic tokens: the kinds of names, which a grammar cannot distinguish.
 
 use super::completion::is_input;
 use super::names::NameKind;

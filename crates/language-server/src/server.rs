@@ -95,9 +95,15 @@ where
 {
     let (to_server, receiver) = crossbeam_channel::unbounded();
     let (sender, from_server) = crossbeam_channel::unbounded::<Message>();
+    let (report, malformed) = crossbeam_channel::bounded::<std::io::Error>(1);
     let read = move || {
         let mut input = input();
-        while let Ok(Some(message)) = Message::read(&mut input) {
+        loop {
+            let message = match Message::read(&mut input) {
+                Ok(Some(message)) => message,
+                Ok(None) => return,
+                Err(error) => return drop(report.send(error)),
+            };
             let last = matches!(&message, Message::Notification(notification) if notification.method == "exit");
             if to_server.send(message).is_err() || last {
                 return;
@@ -111,12 +117,14 @@ where
         let server = std::thread::Builder::new().name("server".into()).stack_size(STACK);
         let served = server.spawn_scoped(scope, move || serve(&connection, &host)).map_err(broken)?;
         for message in from_server {
-            // If nobody reads any more, the input ends too.
+            // The client is gone; its input ends too.
             if message.write(&mut output).is_err() {
                 break;
             }
         }
-        served.join().unwrap_or_else(|_| Err(ServerError::Protocol("the server failed".into())))
+        let ended = served.join().unwrap_or_else(|_| Err(ServerError::Protocol("the server failed".into())));
+        // The session ended because the input could not be read any further.
+        malformed.try_recv().map_or(ended, |error| Err(broken(error)))
     })
 }
 
@@ -131,7 +139,7 @@ pub fn serve(connection: &Connection, host: &Arc<dyn ServerHost>) -> Result<(), 
     let broken = |error: lsp_server::ProtocolError| ServerError::Protocol(error.to_string());
     let (id, params) = match connection.initialize_start() {
         Ok(started) => started,
-        // A client that says nothing asks for nothing.
+        // The input ended before the first message.
         Err(error) if error.channel_is_disconnected() => return Ok(()),
         Err(error) => return Err(broken(error)),
     };
@@ -303,7 +311,7 @@ impl Server {
         None
     }
 
-    /// Asks for the analysis of what is there now; `cases` tells whether the store may have changed.
+    /// Queues an analysis of the current texts; `cases` is set if the store may have changed.
     fn analyse(&mut self, cases: bool) {
         self.revision += 1;
         let unsaved = Arc::new(self.workspace.documents.unsaved());
@@ -331,7 +339,7 @@ impl Server {
         }
     }
 
-    /// Asks the client to tell of changes of files.
+    /// Asks the client to report changes of files on disk.
     fn watch(&mut self) {
         if self.client.watches {
             let pattern = "**/{asterisk.yaml,*.rhai,*.yaml,*.yml,*.md}";

@@ -32,7 +32,7 @@ fn kind(of: NameKind) -> SymbolKind {
 pub(super) fn symbols(workspace: &EditedProject, uri: &Uri) -> Option<Vec<DocumentSymbol>> {
     let (file, text) = workspace.of_uri(uri)?;
     if !file.names.whole && file.names.mentions.is_empty() {
-        // What is known is of an older text.
+        // The definitions are those of an older text.
         return Some(Vec::new());
     }
     let mut definitions: Vec<&Definition> = file.names.definitions.iter().collect();

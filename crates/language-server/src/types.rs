@@ -56,7 +56,7 @@ impl Typed {
     }
 }
 
-/// What is known about a script.
+/// The inputs of type inference in a script.
 pub(super) struct ScriptTypes<'a> {
     /// Its path below the script root, or the file of the pipeline that holds the expression.
     pub(super) file: &'a str,

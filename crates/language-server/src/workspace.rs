@@ -9,7 +9,7 @@ use super::project_file::{FileLanguage, ProjectFile};
 use super::recorded::RecordedUse;
 use super::types::ScriptTypes;
 use asterisk_diag::Span;
-use gen_lsp_types::{Location, Position, TextDocumentPositionParams, TextEdit, Uri};
+use gen_lsp_types::{Location, TextDocumentPositionParams, TextEdit, Uri};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -137,16 +137,12 @@ impl EditedProject {
 
     /// Where a request points to.
     pub(super) fn place(&self, at: &TextDocumentPositionParams) -> Option<DocumentPlace> {
-        self.place_at(&at.text_document.uri, at.position)
-    }
-
-    pub(super) fn place_at(&self, uri: &Uri, position: Position) -> Option<DocumentPlace> {
-        let file = self.file(&path_of(uri)?)?;
-        let text = self.text(&file);
-        let offset = text.lines.offset(&text.text, position);
+        let (file, text) = self.of_uri(&at.text_document.uri)?;
+        let offset = text.lines.offset(&text.text, at.position);
         Some(DocumentPlace { file, text, offset })
     }
 
+    /// The file of an address, with its text.
     pub(super) fn of_uri(&self, uri: &Uri) -> Option<(Arc<ProjectFile>, IndexedText)> {
         let file = self.file(&path_of(uri)?)?;
         let text = self.text(&file);
@@ -219,7 +215,7 @@ impl EditedProject {
         found.into_values().collect()
     }
 
-    /// What is known of the types in a script.
+    /// Calls `ask` with the types of a script.
     pub(super) fn with_types<T>(&self, file: &ProjectFile, ask: impl FnOnce(&ScriptTypes<'_>) -> T) -> T {
         let script = |name: &str| self.script(name).map(|file| file.text().to_owned());
         let roles = self.analysis.as_ref().map_or(&[][..], |analysis| &analysis.roles);

@@ -193,7 +193,7 @@ impl YamlScan {
         let (rest, has_key) = if !outside {
             (0, true)
         } else if line.trim().is_empty() {
-            // A new line: its indentation tells the map.
+            // A new line: its indentation determines the map.
             while self.blocks.last().is_some_and(|top| top.indent > indent) {
                 self.blocks.pop();
             }
@@ -234,8 +234,8 @@ impl YamlScan {
         let column = from - line_start;
         let mut present = Vec::new();
         while let Some(top) = self.blocks.last() {
-            let beside = top.indent >= column && top.step != YamlStep::Item;
-            if !beside {
+            let is_sibling = top.indent >= column && top.step != YamlStep::Item;
+            if !is_sibling {
                 break;
             }
             if let Some(Block { indent, step: YamlStep::Key(key), before }) = self.blocks.pop()
@@ -338,7 +338,7 @@ mod tests {
             "{what} {:?} of {}{}",
             &text[found.typed.start..found.typed.end],
             path.join("."),
-            if found.present.is_empty() { String::new() } else { format!(" beside {}", found.present.join(",")) }
+            if found.present.is_empty() { String::new() } else { format!(" after {}", found.present.join(",")) }
         ))
     }
 
@@ -347,14 +347,14 @@ mod tests {
         let cases = [
             ("|", "key \"\" of "),
             ("no|", "key \"no\" of "),
-            ("a: 1\nb|", "key \"b\" of  beside a"),
-            ("edges:\n  - id: H1\n    fr|", "key \"fr\" of edges.- beside id"),
-            ("edges:\n  - id: H1\n    |", "key \"\" of edges.- beside id"),
+            ("a: 1\nb|", "key \"b\" of  after a"),
+            ("edges:\n  - id: H1\n    fr|", "key \"fr\" of edges.- after id"),
+            ("edges:\n  - id: H1\n    |", "key \"\" of edges.- after id"),
             ("edges:\n- id: H1\n  from: tri|", "value \"tri\" of edges.-.from"),
-            ("edges:\n  - { id: H1, from: tri|", "value \"tri\" of edges.-.from beside id"),
-            ("edges:\n  - { id: H1, fr|", "key \"fr\" of edges.- beside id"),
-            ("edges:\n  - { id: H1, rule: \"rules/rca.rhai#|", "value \"rules/rca.rhai#\" of edges.-.rule beside id"),
-            ("vars:\n  a:\n    { default: 1,\n      ty|", "key \"ty\" of vars.a beside default"),
+            ("edges:\n  - { id: H1, from: tri|", "value \"tri\" of edges.-.from after id"),
+            ("edges:\n  - { id: H1, fr|", "key \"fr\" of edges.- after id"),
+            ("edges:\n  - { id: H1, rule: \"rules/rca.rhai#|", "value \"rules/rca.rhai#\" of edges.-.rule after id"),
+            ("vars:\n  a:\n    { default: 1,\n      ty|", "key \"ty\" of vars.a after default"),
             ("nodes: [{ name: a }, { na|", "key \"na\" of nodes.-"),
             ("a:\n  b: [x, y|", "value \"y\" of a.b.-"),
             ("a: 'it: is {' \nb: |", "value \"\" of b"),

@@ -49,7 +49,7 @@ pub fn format_template(text: &str) -> Result<String, FormatError> {
     Ok(out)
 }
 
-/// Where the content of a tag ends, before its closing delimiter. Strings may contain it; comments have no strings.
+/// Where the content of a tag ends, before its closing delimiter. Strings may contain it; comments do not contain strings.
 fn end_of(text: &str, close: &str) -> Option<usize> {
     if close == "#}" {
         return text.find(close);

@@ -10,7 +10,7 @@ use asterisk_form::yaml::{Yaml, YamlKind, parse};
 /// Formats a file of YAML.
 pub fn format_yaml(text: &str) -> Result<String, FormatError> {
     let before = tree(text).map_err(|(start, end, message)| FormatError::Syntax { start, end, message })?;
-    // One pass is enough for all but texts that nobody writes.
+    // One pass is enough for all realistic texts.
     let mut formatted = Writer::run(text);
     for _ in 0..PASSES {
         let again = Writer::run(&formatted);
@@ -453,7 +453,7 @@ mod tests {
 
         #[test]
         fn values_never_change(text in pieces()) {
-            // Odd texts may be left alone, as one whose value would change; no real file is.
+            // Unusual texts may be returned unchanged, like those whose value would change.
             if let Ok(once) = format_yaml(&text) {
                 prop_assert_eq!(format_yaml(&once), Ok(once.clone()), "{:?}", text);
             }

@@ -18,9 +18,9 @@ pub struct InspectedValue(Dynamic);
 pub enum ValueShape {
     /// None.
     Scalar,
-    /// A list with so many items.
+    /// A list, with its length.
     List(usize),
-    /// A map or an object with so many entries.
+    /// A map or an object, with the number of its entries.
     Object(usize),
 }
 

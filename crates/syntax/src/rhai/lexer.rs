@@ -42,7 +42,7 @@ struct Lexer<'t> {
     at: usize,
     tokens: Vec<RhaiToken>,
     modes: Vec<Mode>,
-    /// Set after a template was found to have no end: from there on, a template ends with its line.
+    /// Set once a template was found to be unterminated: from there on, a template ends with its line.
     line_bound: bool,
     /// Whether a `-` and a digit are a negative number here.
     signed: bool,
@@ -55,10 +55,10 @@ impl Lexer<'_> {
                 let Some(Mode::Text(first)) = self.modes.first().copied() else { break };
                 if self.line_bound {
                     self.modes.clear();
-                    self.flag("this template has no closing backtick");
+                    self.flag("unterminated template string");
                     break;
                 }
-                // The outermost template has no end: without a limit, it would swallow the rest of the file.
+                // The outermost template is unterminated: without a limit, it would swallow the rest of the file.
                 self.line_bound = true;
                 self.at = self.tokens[first].start;
                 self.tokens.truncate(first);
@@ -109,7 +109,7 @@ impl Lexer<'_> {
                 None => return self.template_part(end),
                 Some(b'\n' | b'\r') if self.line_bound => {
                     self.template_part(end);
-                    self.flag("this template has no closing backtick");
+                    self.flag("unterminated template string");
                     self.modes.clear();
                     return;
                 }
@@ -173,7 +173,7 @@ impl Lexer<'_> {
             && let Some(line) = bytes[..len].iter().position(|byte| matches!(byte, b'\n' | b'\r'))
         {
             if line == 0 {
-                self.flag("this template has no closing backtick");
+                self.flag("unterminated template string");
                 self.modes.clear();
             } else {
                 len = line;
@@ -270,7 +270,7 @@ impl Lexer<'_> {
     fn quoted(&mut self, kind: SyntaxKind) {
         let rest = self.rest();
         let quote = if kind == STRING { '"' } else { '\'' };
-        let open = if kind == STRING { "this string has no closing quote" } else { "this character has no closing quote" };
+        let open = if kind == STRING { "unterminated string" } else { "unterminated character" };
         let mut chars = rest.char_indices().skip(1).peekable();
         let (mut problem, mut count) = (None, 0);
         let end = loop {
@@ -344,7 +344,7 @@ impl Lexer<'_> {
             Some(at) => self.push(STRING, hashes + 1 + at + end.len()),
             None => {
                 let line = rest.find(['\n', '\r']).unwrap_or(rest.len());
-                self.push_with(STRING, line, Some("this string has no closing quote"));
+                self.push_with(STRING, line, Some("unterminated string"));
             }
         }
     }

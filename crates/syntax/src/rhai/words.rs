@@ -84,7 +84,7 @@ pub(super) fn is_method(word: &str) -> bool {
 
 /// The kind of a word.
 pub(super) fn kind(word: &str) -> SyntaxKind {
-    // Most words are names: comparing the first letters is enough to tell.
+    // Most words are names: comparing the first letters usually suffices.
     let is = |other: &str| other.as_bytes().first() == word.as_bytes().first() && other == word;
     if let Some((_, kind)) = KEYWORDS.iter().find(|(keyword, _)| is(keyword)) {
         *kind
