@@ -520,12 +520,21 @@ fn the_record_stands_beside_the_rules() {
     let (in_rules, in_pipeline) = (of(&client, rules), of(&client, pipeline));
     let hints = client.ask("textDocument/inlayHint", in_rules.clone());
     let outcomes = client.ask("textDocument/inlayHint", in_pipeline.clone());
-    let values = client.ask("textDocument/inlineValue", in_rules);
+    let values = client.ask("textDocument/inlineValue", in_rules.clone());
     let lenses = client.ask("textDocument/codeLens", client.of(pipeline));
-    let actions = client.ask("textDocument/codeAction", in_pipeline);
+    let actions = client.ask("textDocument/codeAction", in_pipeline.clone());
     let hover = client.ask("textDocument/hover", client.at(rules, "fn recall_miss", 4));
     let command = |name: &str, arguments: Value| json!({ "command": name, "arguments": arguments });
     let explained = client.ask("workspace/executeCommand", command("asterisk.explain", json!(["latest", case, "H2"])));
+    // Values follow their lines before they are evaluated again, and what is decided otherwise then is marked.
+    let text = client.texts[rules].clone();
+    client.change(rules, &format!("//! Moved.\n{text}"));
+    let moved = client.ask("textDocument/inlayHint", in_rules.clone());
+    client.change(rules, &text.replace("return #{ because: \"no known failure matches\" }", "return false"));
+    client.ask("asterisk/state", json!({ "recorded": true }));
+    let edited = client.ask("textDocument/inlayHint", in_rules);
+    let turned = client.ask("textDocument/inlayHint", in_pipeline);
+    client.change(rules, &text);
     // An edit that sends everybody elsewhere.
     let text = client.texts[pipeline].replace(
         "default: 0.80, type: number, min: 0, max: 1, doc: \"Minimum recall",
@@ -549,6 +558,11 @@ fn the_record_stands_beside_the_rules() {
     };
     assert!(labels(hints).iter().any(|label| label.contains("artifact.match = false")), "{:?}", labels(hints));
     assert!(labels(outcomes).contains(&"fired".to_owned()), "{:?}", labels(outcomes));
+    assert!(labels(outcomes).iter().any(|label| label.starts_with("flips at ")), "{:?}", labels(outcomes));
+    let line = |id: i64| heard.result(id)[0]["position"]["line"].as_u64().unwrap();
+    assert_eq!((labels(moved), line(moved)), (labels(hints), line(hints) + 1));
+    assert!(!labels(edited).is_empty());
+    assert!(labels(turned).iter().any(|label| label.contains(", recorded: ")), "{:?}", labels(turned));
     assert!(!heard.result(values).as_array().unwrap().is_empty());
     let titles = |id: i64, of: &str| -> Vec<String> {
         heard.result(id).as_array().unwrap().iter().filter_map(|one| one.pointer(of)?.as_str().map(str::to_owned)).collect()

@@ -123,7 +123,8 @@ impl Breakpoints {
         }
         let Some(unit) = step.units.get(moment.unit) else { return Vec::new() };
         let here = MomentTargets::of(case, step, unit, moment.at);
-        self.all().filter(|set| set.wrong.is_none() && here.hits(&set.target)).collect()
+        let hits = |set: &&SetBreakpoint| here.hits(&set.target) && !continues_line(case, step, unit, (moment.at, &set.target));
+        self.all().filter(|set| set.wrong.is_none()).filter(hits).collect()
     }
 }
 
@@ -190,8 +191,10 @@ impl SetBreakpoint {
 
     /// Whether a moment is one of its.
     fn is_at(&self, case: &DebuggedCase, step: &WalkStep, moment: WalkMoment) -> bool {
-        let unit = step.units.get(moment.unit);
-        unit.is_some_and(|unit| MomentTargets::of(case, step, unit, moment.at).hits(&self.target))
+        step.units.get(moment.unit).is_some_and(|unit| {
+            MomentTargets::of(case, step, unit, moment.at).hits(&self.target)
+                && !continues_line(case, step, unit, (moment.at, &self.target))
+        })
     }
 }
 
@@ -253,6 +256,20 @@ impl MomentTargets {
             BreakTarget::Nowhere => false,
         }
     }
+}
+
+/// Whether a call was stopped at by the target already, in this line: only the first statement of several on a line is stopped at.
+fn continues_line(case: &DebuggedCase, step: &WalkStep, unit: &WalkUnit, (at, target): (usize, &BreakTarget)) -> bool {
+    if !matches!(target, BreakTarget::Statement { .. }) {
+        return false;
+    }
+    let statements = unit.trace.statements();
+    let Some(number) = unit.statement(at).and_then(|number| usize::try_from(number).ok()) else { return false };
+    let Some(own) = statements.get(number) else { return false };
+    let before = statements[..number].iter().rev().find(|other| other.call == own.call);
+    let place = |of: &asterisk_script::probe::TracedStatement| step.place(&case.book, of.table, of.node);
+    let (Some(before), Some(own)) = (before.and_then(place), place(own)) else { return false };
+    (before.text, before.line) == (own.text, own.line) && before.column < own.column
 }
 
 fn is_same(one: &DapSource, other: &DapSource) -> bool {

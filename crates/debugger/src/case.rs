@@ -7,12 +7,11 @@ use asterisk_base::model::Kind;
 use asterisk_decisions::{Decisions, JournalStep, StepEnd};
 use asterisk_diag::{Source, Span};
 use asterisk_pipeline::{EdgeTarget, NodeIx, Pipeline};
-use asterisk_project::{AnswererNames, LinkSettings, Project};
+use asterisk_project::Project;
 use asterisk_script::View;
 use asterisk_script::probe::{EvaluationTrace, InspectedValue, ProbeNode, Probes, text_of_view};
 use asterisk_session::{Session, SessionError};
 use asterisk_walk::{ConsideredEdge, EdgeOutcome, EventBody, FALLBACK, Name, Plan, ReadEvidence, RuleInputs, recorded_params};
-use serde_json::{Map, Value};
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -84,14 +83,7 @@ impl DebuggedCase {
                 _ => {}
             }
         }
-        let current = if is_current {
-            let pipeline = store.run(&run).map_err(SessionError::from)?.pipeline;
-            let project = session.whole_project(Some(&pipeline), AnswererNames::Others)?;
-            let settings = LinkSettings { probes: Probes::Steps, ..project.settings.clone() };
-            Some(Arc::new(Project::link(project.sources, settings).map_err(SessionError::from)?))
-        } else {
-            None
-        };
+        let current = is_current.then(|| decisions.current_project(session, &run, Probes::Steps)).transpose()?;
         let (record, of_run, root) = (decisions.record().clone(), run.clone(), session.setup().root.clone());
         let find = move |area: TextArea, name: &str| {
             let found = match area {
@@ -178,11 +170,7 @@ impl DebuggedCase {
         let inputs = match (&made, &self.current) {
             (None, _) => None,
             (Some(made), None) => Some(made.rule_inputs(&project)?),
-            (Some(made), Some(_)) => {
-                let own: Map<String, Value> = serde_json::from_str(&made.vars).unwrap_or_default();
-                let plan = project.plan_of(&step.path, &self.vars_set(step, own, &project)?).map_err(SessionError::from)?;
-                Some(made.by(&plan.ok_or_else(gone)?)?.ok_or_else(gone)?)
-            }
+            (Some(made), Some(_)) => Some(self.decisions.current_inputs(&self.run, made, &project)?.ok_or_else(gone)?),
         };
         let plan = match &inputs {
             Some(inputs) => Arc::clone(&inputs.plan),
@@ -250,15 +238,6 @@ impl DebuggedCase {
             params: OnceCell::new(),
             places: RefCell::default(),
         })
-    }
-
-    /// The vars that a step was given, without those that are defaults of the recorded texts: changed defaults take effect.
-    fn vars_set(&self, step: &JournalStep, own: Map<String, Value>, project: &Project) -> Result<Map<String, Value>, DebugFault> {
-        let recorded = self.decisions.project(&self.run, step, Probes::None)?;
-        let defaults = recorded.plan.of_path(&step.path).map(|plan| plan.pipeline.vars_json()).unwrap_or_default();
-        let plan = project.plan.of_path(&step.path);
-        let is_known = |name: &str| plan.as_ref().is_some_and(|plan| plan.pipeline.vars.contains_key(name));
-        Ok(own.into_iter().filter(|(name, value)| is_known(name) && defaults.get(name) != Some(value)).collect())
     }
 
     fn node_unit(&self, pipeline: &Pipeline, node: NodeIx) -> WalkUnit {

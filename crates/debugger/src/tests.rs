@@ -237,6 +237,29 @@ fn a_decision_is_walked_forwards_and_backwards() {
 }
 
 #[test]
+fn a_line_with_several_statements_is_one_stop() {
+    let one_line = RULES.replace("let count = 0;\n    for", "let count = 0; for").replace(
+        "turn in artifact.tries {\n        count += weight(turn);\n    }",
+        "turn in artifact.tries { let more = weight(turn); count += more; }",
+    );
+    let ground = Ground::new(&one_line);
+    let open = |_: &ProjectChoice| Ok(ground.session.clone());
+    let mut client = Client::new(&open);
+    client.begin(
+        json!({ "stopOnEntry": false }),
+        &[(&ground.path("scripts/rules/door.rhai"), json!([{ "line": 3 }]))],
+        json!([]),
+    );
+    assert_eq!((client.stopped(), client.shown(1, "Locals")), ("breakpoint unsure door.rhai:3".into(), String::new()));
+    // Each turn of the loop enters the line again.
+    for locals in ["count=1 turn=2", "count=3 turn=3"] {
+        assert_eq!(client.go("continue"), "breakpoint unsure door.rhai:3");
+        assert_eq!(client.shown(1, "Locals"), locals);
+    }
+    assert_eq!(client.go("continue"), "terminated");
+}
+
+#[test]
 fn breakpoints_stop_at_lines_edges_nodes_and_names() {
     let ground = Ground::new(RULES);
     let open = |_: &ProjectChoice| Ok(ground.session.clone());

@@ -16,6 +16,7 @@
 //! evidence, params   the evidence document of a case, and where signatures matched
 //! verdict, verdict_coverage  the verdict of a case: what matched, and what would have changed it; how often rules matched
 //! root, root_coverage  the root of a case, and why two cases are one cause or are not; how often rules decide
+//! weight_tips        how far each weight is from changing a verdict
 //! rule_tally         the counts of rules that both have in common
 //! edge_counts        counts the edges taken by a run's cases, for a picture
 //! replay             replays runs with other texts
@@ -53,6 +54,7 @@ mod trusted;
 mod verdict;
 mod verdict_coverage;
 mod verdict_page;
+mod weight_tips;
 
 pub use blame::{CaseBlame, CodeLine, StepBlame, blame};
 pub use blame_page::blame_page;
@@ -62,7 +64,7 @@ pub use evidence::{CaseEvidence, FoundEvidence, SignatureHits, SignatureSighting
 pub use evidence_page::evidence_page;
 pub use explain::{Explanation, explain, prompt};
 pub use explanation::{CaseExplanation, EdgeExplanation, EdgeKind, InputValue, RuleExplanation, StepExplanation, WalkFailure};
-pub use line_values::{CaseValues, DecidedRule, PlacedValue, line_values};
+pub use line_values::{CaseValues, DecidedRule, EvaluatedTexts, PlacedValue, line_values};
 pub use markdown::markdown;
 pub use page::{PageLine, Tone, page};
 pub use recorded::{Decisions, RecordedDecision};
@@ -78,6 +80,7 @@ pub use verdict::{
 };
 pub use verdict_coverage::VerdictRuleHistory;
 pub use verdict_page::verdict_page;
+pub use weight_tips::{TippingPoint, WeightTip, WeightTips, weight_tips, weight_tips_of};
 
 #[cfg(test)]
 #[global_allocator]

@@ -4,19 +4,31 @@ use super::params::VerdictInputs;
 use super::recorded::Decisions;
 use super::reevaluate;
 use super::selection::{StepQuery, StepSelection, find};
+use super::steps::JournalStep;
 use asterisk_diag::{Source, Span};
+use asterisk_project::Project;
 use asterisk_script::probe::{Evaluation, Miss, ObservedValue, Outline, Probes, Recorder, RecordingScope};
 use asterisk_session::{Session, SessionError};
-use asterisk_walk::{EdgeOutcome, Verdict};
+use asterisk_walk::{EdgeOutcome, RuleInputs, Verdict};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The most values of a case that are kept.
 const MOST: usize = 20_000;
 
+/// The texts that decisions are evaluated with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvaluatedTexts {
+    /// Those that the run recorded.
+    Recorded,
+    /// Those of the project as it is now.
+    Current,
+}
+
 /// A value at a place of a text.
 #[derive(Clone, Debug)]
 pub struct PlacedValue {
-    /// The text as the run recorded it.
+    /// The text that was evaluated.
     pub source: Source,
     pub span: Span,
     /// Its text, truncated.
@@ -30,6 +42,8 @@ pub struct PlacedValue {
 pub struct DecidedRule {
     /// `fired`, `false`, `error`, or `not reached`; of a rule of the verdict, `matched` or `did not match`.
     pub outcome: &'static str,
+    /// The recorded outcome, where it is another one.
+    pub recorded: Option<&'static str>,
     /// Its reason, if it has one.
     pub because: Option<String>,
     /// Its strength, if it is a rule of the verdict that matched.
@@ -53,43 +67,37 @@ pub struct CaseValues {
     pub verdict: Option<Verdict>,
 }
 
-/// Evaluates the decisions and the verdict of a case again, on the recorded texts and inputs; nothing if no case was named and the run has several.
+/// Evaluates the decisions and the verdict of a case again, on the recorded inputs; nothing if no case was named and the run has several.
 ///
 /// # Errors
-/// If the store or the recorded texts cannot be read, or there is no such case.
-pub fn line_values(session: &Session, query: &StepQuery) -> Result<Option<CaseValues>, SessionError> {
+/// If the store or the texts cannot be read, or there is no such case.
+pub fn line_values(session: &Session, query: &StepQuery, texts: EvaluatedTexts) -> Result<Option<CaseValues>, SessionError> {
     let decisions = Decisions::open(session)?;
     let StepSelection::Case { run, case, steps } = find(&decisions, query)? else { return Ok(None) };
     let name = decisions.record().store().case(&run, &case)?.name;
-    let mut found = CaseValues { run: run.clone(), case: case.clone(), name, ..CaseValues::default() };
+    let current = match texts {
+        EvaluatedTexts::Recorded => None,
+        EvaluatedTexts::Current => Some(decisions.current_project(session, &run, Probes::All)?),
+    };
+    let mut found = CaseValues { run: run.clone(), case, name, ..CaseValues::default() };
     for step in &steps {
-        let project = decisions.project(&run, step, Probes::All)?;
+        let project = match &current {
+            Some(project) => Arc::clone(project),
+            None => decisions.project(&run, step, Probes::All)?,
+        };
         let outline = Outline::new(project.library.probed());
-        for decision in decisions.decisions(&run, vec![step.clone()])? {
-            let inputs = decision.rule_inputs(&project)?;
-            let reevaluated = reevaluate::observe(&inputs);
-            for entry in &reevaluated.considered {
-                let outcome = match entry.outcome {
-                    EdgeOutcome::Fired | EdgeOutcome::Advisory => "fired",
-                    EdgeOutcome::False => "false",
-                    EdgeOutcome::Error => "error",
-                    EdgeOutcome::NotReached => "not reached",
-                };
-                let because = entry.because.as_ref().map(ToString::to_string);
-                found.rules.insert(entry.edge.to_string(), DecidedRule { outcome, because, strength: None, missed: Vec::new() });
-            }
-            for (edge, observed) in &reevaluated.observed {
-                let id = inputs.plan.pipeline.edge_at(*edge).id.value.clone();
-                if let (Some(decided), Some(evaluation)) = (found.rules.get_mut(&id), observed.recorder.evaluations().first())
-                    && decided.outcome == "false"
-                {
-                    decided.missed = outline.misses(evaluation);
-                }
-                observed.recorder.evaluations().iter().for_each(|one| found.add(&outline, one, &id));
+        for made in decisions.decisions(&run, vec![step.clone()])? {
+            let inputs = match &current {
+                // A node that is gone has no lines.
+                Some(project) => decisions.current_inputs(&run, &made, project)?,
+                None => Some(made.rule_inputs(&project)?),
+            };
+            if let Some(inputs) = inputs {
+                found.add_decision(&outline, &inputs, step);
             }
         }
     }
-    found.add_verdict(&decisions, &steps)?;
+    found.add_verdict(&decisions, &steps, current.as_deref())?;
     Ok(Some(found))
 }
 
@@ -104,39 +112,102 @@ impl CaseValues {
         });
     }
 
+    /// Adds the edges of a decision.
+    fn add_decision(&mut self, outline: &Outline<'_>, inputs: &RuleInputs, step: &JournalStep) {
+        let reevaluated = reevaluate::observe(inputs);
+        for entry in &reevaluated.considered {
+            let before = step.considered.iter().find(|before| before.edge == entry.edge).map(|before| said(before.outcome));
+            let outcome = said(entry.outcome);
+            self.rules.insert(
+                entry.edge.to_string(),
+                DecidedRule {
+                    outcome,
+                    recorded: before.filter(|before| *before != outcome),
+                    because: entry.because.as_ref().map(ToString::to_string),
+                    strength: None,
+                    missed: Vec::new(),
+                },
+            );
+        }
+        for (edge, observed) in &reevaluated.observed {
+            let id = inputs.plan.pipeline.edge_at(*edge).id.value.clone();
+            if let (Some(decided), Some(evaluation)) = (self.rules.get_mut(&id), observed.recorder.evaluations().first())
+                && decided.outcome == "false"
+            {
+                decided.missed = outline.misses(evaluation);
+            }
+            observed.recorder.evaluations().iter().for_each(|one| self.add(outline, one, &id));
+        }
+    }
+
     /// Adds the rules of the verdict.
-    fn add_verdict(&mut self, decisions: &Decisions, steps: &[super::steps::JournalStep]) -> Result<(), SessionError> {
-        let Some((path, made)) = decisions.recorded_verdict(&self.run, &self.case)? else { return Ok(()) };
-        self.verdict = Some(made);
-        let Some(step) = steps.iter().find(|step| *step.path == *path) else { return Ok(()) };
-        let project = decisions.project(&self.run, step, Probes::All)?;
-        let Some(verdict) = &project.plan.verdict else { return Ok(()) };
-        let outline = Outline::new(project.library.probed());
+    fn add_verdict(
+        &mut self,
+        decisions: &Decisions,
+        steps: &[JournalStep],
+        current: Option<&Project>,
+    ) -> Result<(), SessionError> {
+        let Some((path, before)) = decisions.recorded_verdict(&self.run, &self.case)? else { return Ok(()) };
+        let Some(step) = steps.iter().find(|step| *step.path == *path) else {
+            self.verdict = Some(before);
+            return Ok(());
+        };
+        let recorded;
+        let project = match current {
+            Some(project) => project,
+            None => {
+                recorded = decisions.project(&self.run, step, Probes::All)?;
+                &recorded
+            }
+        };
         let VerdictInputs { case, params, needs } = decisions.verdict_inputs(&self.run, &self.case)?;
-        for rule in &verdict.rules {
+        let outline = Outline::new(project.library.probed());
+        for rule in project.plan.verdict.iter().flat_map(|verdict| &verdict.rules) {
             let mut recorder = Recorder::new(RecordingScope::Values);
-            let said = recorder.watch(|| params.ask_rule(&case, &project.plan, &needs, &rule.id));
+            let Some(said) = recorder.watch(|| params.ask_rule(&case, &project.plan, &needs, &rule.id)) else { continue };
             let evaluation = recorder.evaluations().last();
             if let Some(evaluation) = evaluation {
                 self.add(&outline, evaluation, &rule.id);
             }
-            let missed = evaluation.map(|one| outline.misses(one)).unwrap_or_default();
-            let decided = match said {
-                Some(Ok(Some(said))) => DecidedRule {
-                    outcome: "matched",
-                    because: said.because.as_ref().map(ToString::to_string),
-                    strength: Some(said.strength),
-                    missed: Vec::new(),
+            let outcome = match &said {
+                Ok(Some(_)) => MATCHED,
+                Ok(None) => NOT_MATCHED,
+                Err(_) => "error",
+            };
+            let matched = before.spoke.iter().any(|spoken| spoken.id == rule.id);
+            let failed = before.failed.iter().any(|failed| failed.id == rule.id);
+            let then = if matched { MATCHED } else { NOT_MATCHED };
+            let missed = evaluation.filter(|_| outcome == NOT_MATCHED).map(|one| outline.misses(one)).unwrap_or_default();
+            let decided = DecidedRule {
+                outcome,
+                recorded: Some(if failed { "error" } else { then }).filter(|then| *then != outcome),
+                strength: said.as_ref().ok().and_then(|said| Some(said.as_ref()?.strength)),
+                because: match said {
+                    Ok(said) => said.and_then(|said| said.because),
+                    Err(error) => Some(error.to_string()),
                 },
-                Some(Ok(None)) => DecidedRule { outcome: "did not match", because: None, strength: None, missed },
-                Some(Err(error)) => {
-                    DecidedRule { outcome: "error", because: Some(error.to_string()), strength: None, missed: Vec::new() }
-                }
-                None => continue,
+                missed,
             };
             self.rules.insert(rule.id.to_string(), decided);
         }
+        self.verdict = match current {
+            Some(project) => params.verdict_by(&case, &project.plan, &needs),
+            None => Some(before),
+        };
         Ok(())
+    }
+}
+
+/// The outcomes of rules of the verdict.
+const MATCHED: &str = "matched";
+const NOT_MATCHED: &str = "did not match";
+
+fn said(outcome: EdgeOutcome) -> &'static str {
+    match outcome {
+        EdgeOutcome::Fired | EdgeOutcome::Advisory => "fired",
+        EdgeOutcome::False => "false",
+        EdgeOutcome::Error => "error",
+        EdgeOutcome::NotReached => "not reached",
     }
 }
 

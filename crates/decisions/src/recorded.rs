@@ -2,10 +2,11 @@
 
 use super::steps::{JournalStep, StepAssembler, damaged};
 use asterisk_base::model::Hash;
-use asterisk_project::Project;
+use asterisk_project::{AnswererNames, LinkSettings, Project};
 use asterisk_script::probe::Probes;
 use asterisk_session::{Record, RecordedTexts, Session, SessionError};
 use asterisk_walk::{Plan, RuleInputs};
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -119,6 +120,33 @@ impl Decisions {
         let project = Arc::new(self.record.project(&found.manifest, probes)?);
         linked.push((key, Arc::clone(&project)));
         Ok(project)
+    }
+
+    /// The project of a session as it is now, for the pipeline of a run.
+    pub fn current_project(&self, session: &Session, run: &str, probes: Probes) -> Result<Arc<Project>, SessionError> {
+        let pipeline = self.record.store().run(run)?.pipeline;
+        let project = session.whole_project(Some(&pipeline), AnswererNames::Others)?;
+        let settings = LinkSettings { probes, ..project.settings.clone() };
+        Ok(Arc::new(Project::link(project.sources, settings)?))
+    }
+
+    /// The inputs for evaluating a decision of a run with the project as it is now: the vars that were set for the run stay set, changed
+    /// defaults take effect. `None` if the pipeline no longer has the node.
+    pub fn current_inputs(
+        &self,
+        run: &str,
+        made: &RecordedDecision,
+        project: &Project,
+    ) -> Result<Option<RuleInputs>, SessionError> {
+        let Some(plan) = project.plan.of_path(&made.step.path) else { return Ok(None) };
+        let recorded = self.project(run, &made.step, Probes::None)?;
+        let defaults = recorded.plan.of_path(&made.step.path).map(|plan| plan.pipeline.vars_json()).unwrap_or_default();
+        let mut vars: Map<String, Value> = read(&made.vars)?;
+        vars.retain(|name, value| plan.pipeline.vars.contains_key(name.as_str()) && defaults.get(name) != Some(value));
+        match project.plan_of(&made.step.path, &vars)? {
+            Some(plan) => made.by(&plan),
+            None => Ok(None),
+        }
     }
 
     fn began(&self, run: &str) -> Result<Hash, SessionError> {

@@ -5,10 +5,11 @@ use super::diagnostics;
 use super::hover::ids;
 use super::names::{Definition, NameKind};
 use super::project_file::{FileLanguage, ProjectFile};
+use super::weights::{of_number, weights};
 use super::workspace::EditedProject;
-use asterisk_decisions::CaseValues;
+use asterisk_decisions::{CaseValues, weight_tips_of};
 use asterisk_diag::Span;
-use asterisk_form::yaml::{self, Yaml, YamlKind};
+use asterisk_form::yaml;
 use asterisk_lint::{LintFinding, fix};
 use gen_lsp_types::{CodeAction, CodeActionKind, CodeActionParams, Command, TextEdit, WorkspaceEdit};
 use serde_json::{Value, json};
@@ -127,7 +128,7 @@ fn of_definition(workspace: &EditedProject, file: &Arc<ProjectFile>, definition:
         }
         let Some(case) = &recorded.case else { continue };
         threshold(workspace, case, &id, found);
-        if definition.name.kind == NameKind::Rule && file.language == FileLanguage::Pipeline {
+        if matches!(definition.name.kind, NameKind::Rule | NameKind::Signature) {
             weight(workspace, file, case, &id, found);
         }
     }
@@ -187,43 +188,26 @@ fn number(file: &ProjectFile, whole: Span) -> Option<(Span, f64)> {
     Some((value.span, of_number(value)?))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "numbers of settings are small")]
-fn of_number(value: &Yaml) -> Option<f64> {
-    match value.kind {
-        YamlKind::Int(number) => Some(number as f64),
-        YamlKind::Float(number) => Some(number),
-        _ => None,
-    }
-}
-
-/// The weight of a rule for the defect of the chosen case, lowered so far that the next defect becomes the more probable one; and its weight
-/// for that one, raised so far.
+/// The nearest weights of a rule with which the verdict of the chosen case is another one.
 fn weight(workspace: &EditedProject, file: &Arc<ProjectFile>, case: &CaseValues, id: &str, found: &mut Vec<CodeAction>) {
     let Some(verdict) = &case.verdict else { return };
-    let Some(spoken) = verdict.spoke.iter().find(|rule| rule.id == *id && rule.counted) else { return };
-    let [first, second, ..] = &verdict.hypotheses[..] else { return };
-    let Ok(tree) = yaml::parse(file.source()) else { return };
-    let rules = tree.get("verdict").and_then(|verdict| verdict.get("rules")).and_then(Yaml::as_list).unwrap_or_default();
-    let Some(rule) = rules.iter().find(|rule| rule.get("id").and_then(Yaml::as_text) == Some(id)) else { return };
-    let gap = (first.score - second.score) / spoken.strength;
-    for (defect, sign) in [(&first.defect, -1.0), (&second.defect, 1.0)] {
-        let Some(value) = rule.get("for").and_then(|weights| weights.get(defect.as_str())) else { continue };
-        let Some(old) = of_number(value) else { continue };
-        let new = rounded(old + sign * (gap + 0.01));
-        let verb = if new < old { "Lower" } else { "Raise" };
-        let edits = workspace.edits(file, [(value.span, shown(new))]);
-        found.push(CodeAction {
-            title: format!(
-                "{verb} the weight of `{id}` for `{defect}` from {} to {}: case {} becomes `{}`",
-                shown(old),
-                shown(new),
-                case.case,
-                second.defect
-            ),
-            kind: Some(CodeActionKind::Refactor),
-            edit: edit(workspace, file, edits),
-            ..CodeAction::default()
-        });
+    let tips = weight_tips_of(&case.case, verdict);
+    for written in weights(file).into_iter().filter(|written| written.id == id) {
+        let Some(tip) = tips.get(&(written.id.clone(), written.defect.clone())) else { continue };
+        for (verb, points) in [("Lower", &tip.lower), ("Raise", &tip.higher)] {
+            let Some(point) = points.first() else { continue };
+            let edits = workspace.edits(file, [(written.span, shown(point.weight))]);
+            let (old, new) = (shown(written.weight), shown(point.weight));
+            found.push(CodeAction {
+                title: format!(
+                    "{verb} the weight of `{id}` for `{}` from {old} to {new}: case {} becomes `{}`",
+                    written.defect, case.case, point.to
+                ),
+                kind: Some(CodeActionKind::Refactor),
+                edit: edit(workspace, file, edits),
+                ..CodeAction::default()
+            });
+        }
     }
 }
 

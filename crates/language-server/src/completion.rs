@@ -8,7 +8,7 @@ use super::tree::{called, chain, text_of, token_at, token_before};
 use super::types::{ScriptTypes, Typed};
 use super::workspace::{DocumentPlace, EditedProject};
 use super::yaml_context::{YamlContext, YamlStep, context, schemas_at};
-use super::yaml_names::EXPRESSIONS;
+use super::yaml_names::{EXPRESSIONS, is_by_defect, named_by};
 use asterisk_base::model::Kind;
 use asterisk_diag::{MappedText, Source, Span};
 use asterisk_form::yaml::{self, Yaml, YamlKind};
@@ -536,7 +536,7 @@ fn values(workspace: &EditedProject, place: &DocumentPlace, schemas: &[&Value], 
     }
     let in_list = at.path.last() == Some(&YamlStep::Item);
     if at.is_key && !in_list {
-        if matches!(at.key(), Some("for" | "weights" | "priors")) {
+        if at.key().is_some_and(is_by_defect) {
             names(workspace, &[NameKind::Defect], at.typed, offers);
         }
         return;
@@ -549,30 +549,20 @@ fn values(workspace: &EditedProject, place: &DocumentPlace, schemas: &[&Value], 
             );
         }
     };
-    match at.key().unwrap_or_default() {
-        "from" | "to" | "targets" | "after" | "fallback" | "nodes" | "start" | "before" => own(NameKind::Node, offers),
-        "rule" | "script" | "effect" | "accept" | "report" | "result" | "signatures" | "by" | "merge" | "foreach"
-        | "arguments" | "judge" => {
-            functions(workspace, at.typed, offers);
-        }
-        "floor" | "temperature" | "terms" | "deadline" => own(NameKind::Var, offers),
-        "prompt" => files(workspace, FileLanguage::Template, at.typed, offers),
-        "masks" | "scheduler" => files(workspace, FileLanguage::Script, at.typed, offers),
-        "pipeline" | "do" => names(workspace, &[NameKind::Pipeline], at.typed, offers),
-        "undecided" | "defect" => names(workspace, &[NameKind::Defect], at.typed, offers),
-        "needs" => {
+    let key = at.key().unwrap_or_default();
+    match named_by(key) {
+        Some(kind @ (NameKind::Node | NameKind::Var)) => own(kind, offers),
+        Some(NameKind::Function) => functions(workspace, at.typed, offers),
+        Some(NameKind::Template) => files(workspace, FileLanguage::Template, at.typed, offers),
+        Some(NameKind::Script) => files(workspace, FileLanguage::Script, at.typed, offers),
+        Some(kind) => names(workspace, &[kind], at.typed, offers),
+        None if key == "needs" => {
             for need in asterisk_walk::NEEDS {
-                offers.add(
-                    at.typed,
-                    CompletionOffer {
-                        doc: need.doc.to_owned(),
-                        rank: 1,
-                        ..CompletionOffer::new(need.name, CompletionItemKind::Value)
-                    },
-                );
+                let offer = CompletionOffer::new(need.name, CompletionItemKind::Value);
+                offers.add(at.typed, CompletionOffer { doc: need.doc.to_owned(), rank: 1, ..offer });
             }
         }
-        _ => {}
+        None => {}
     }
 }
 

@@ -10,7 +10,7 @@
 //! | `types`, `yaml_context` | the types of expressions, and where a cursor is in YAML |
 //! | `host`, `project_file`, `analysis`, `recorded` | the program around the server; the project as analysed, and as recorded |
 //! | `workspace` | the project as the client sees it |
-//! | `completion`, `hover`, `signature`, `navigation`, `rename`, `actions`, `structure`, `semantic`, `formatting`, `inlay`, `lenses`, `diagnostics`, `commands` | a kind of request each |
+//! | `completion`, `hover`, `signature`, `navigation`, `rename`, `actions`, `structure`, `semantic`, `formatting`, `inlay`, `weights`, `lenses`, `diagnostics`, `commands` | a kind of request each |
 //! | `capabilities`, `server` | the protocol |
 
 mod actions;
@@ -41,6 +41,7 @@ mod structure;
 mod template_names;
 mod tree;
 mod types;
+mod weights;
 mod workspace;
 mod yaml_context;
 mod yaml_names;

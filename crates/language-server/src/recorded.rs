@@ -3,7 +3,8 @@
 
 use asterisk_decisions::replay::{ReplayReport, ReplaySpec, replay};
 use asterisk_decisions::{
-    CaseValues, DecisionHistory, Decisions, SignatureHits, StepQuery, coverage, line_values, signature_hits,
+    CaseValues, DecisionHistory, Decisions, EvaluatedTexts, SignatureHits, StepQuery, WeightTips, coverage, line_values,
+    signature_hits, weight_tips,
 };
 use asterisk_session::{Session, SessionError, Setup};
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -68,6 +69,8 @@ pub(super) struct RecordedUse {
     pub(super) case: Option<Arc<CaseValues>>,
     /// Where signatures matched, by their ids.
     pub(super) signatures: Option<Arc<BTreeMap<String, SignatureHits>>>,
+    /// How far weights are from changing verdicts of the latest run.
+    pub(super) tips: Option<Arc<WeightTips>>,
     /// The error of reading the values of the chosen case.
     pub(super) refused: Option<String>,
 }
@@ -109,7 +112,7 @@ impl RecordReader {
         self.jobs += 1;
         match job {
             RecordJob::Project(setup) => self.session = Some(Session::new(*setup)),
-            RecordJob::Case(chosen) => self.chosen = Some(chosen),
+            RecordJob::Case(chosen) => (self.chosen, self.last.case) = (Some(chosen), None),
         }
     }
 
@@ -122,6 +125,7 @@ impl RecordReader {
             return RecordedUse::default();
         }
         if runs != self.runs {
+            self.last.case = None;
             self.last.history = coverage(session, &runs).ok().map(Arc::new);
             self.last.signatures = signature_hits(session).ok().map(Arc::new);
         }
@@ -130,14 +134,14 @@ impl RecordReader {
         if let Ok(replayed) = replay(session, &spec) {
             self.last.replayed = Some(Arc::new(replayed));
         }
+        // As above.
+        if let Ok(tips) = weight_tips(session, &runs[0]) {
+            self.last.tips = Some(Arc::new(tips));
+        }
         self.runs = runs;
-        let chosen = self.chosen.as_ref().filter(|chosen| chosen.case.is_some());
-        let values = chosen
-            .map(|chosen| line_values(session, &StepQuery { run: chosen.run.clone(), case: chosen.case.clone(), step: None }));
-        (self.last.case, self.last.refused) = match values {
-            Some(Ok(values)) => (values.map(Arc::new), None),
-            Some(Err(error)) => (None, Some(error.to_string())),
-            None => (None, None),
+        (self.last.case, self.last.refused) = match self.values(session) {
+            Ok(values) => (values, None),
+            Err(error) => (None, Some(error.to_string())),
         };
         RecordedUse {
             jobs: 0,
@@ -145,8 +149,23 @@ impl RecordReader {
             replayed: self.last.replayed.clone(),
             case: self.last.case.clone(),
             signatures: self.last.signatures.clone(),
+            tips: self.last.tips.clone(),
             refused: self.last.refused.clone(),
         }
+    }
+
+    /// The values of the chosen case with the texts as they are now. Of texts that do not link the last values are kept; without any, those
+    /// of the texts that the run recorded count.
+    fn values(&self, session: &Session) -> Result<Option<Arc<CaseValues>>, SessionError> {
+        let Some(ChosenCase { run, case: Some(case) }) = &self.chosen else { return Ok(None) };
+        let query = StepQuery { run: run.clone(), case: Some(case.clone()), step: None };
+        if let Ok(values) = line_values(session, &query, EvaluatedTexts::Current) {
+            return Ok(values.map(Arc::new));
+        }
+        if let Some(last) = &self.last.case {
+            return Ok(Some(last.clone()));
+        }
+        Ok(line_values(session, &query, EvaluatedTexts::Recorded)?.map(Arc::new))
     }
 }
 

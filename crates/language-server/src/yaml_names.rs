@@ -6,8 +6,27 @@ use asterisk_diag::{Source, Span};
 use asterisk_form::yaml::{self, QuoteStyle, Yaml, YamlEntry, YamlKind};
 use asterisk_script::FunctionRef;
 
-/// The keys of a pipeline's node whose values are names of nodes.
-const OF_NODES: &[&str] = &["from", "to", "targets", "after", "fallback", "nodes", "start", "before"];
+/// What the values of a key name.
+pub(super) fn named_by(key: &str) -> Option<NameKind> {
+    Some(match key {
+        "from" | "to" | "targets" | "after" | "fallback" | "nodes" | "start" | "before" => NameKind::Node,
+        "floor" | "temperature" | "terms" | "deadline" => NameKind::Var,
+        "rule" | "script" | "effect" | "accept" | "report" | "result" | "signatures" | "by" | "merge" | "foreach"
+        | "arguments" | "judge" => NameKind::Function,
+        "masks" | "scheduler" => NameKind::Script,
+        "prompt" => NameKind::Template,
+        "pipeline" | "do" => NameKind::Pipeline,
+        "undecided" | "defect" => NameKind::Defect,
+        "signature" | "not_with" | "with_signature" => NameKind::Signature,
+        _ => return None,
+    })
+}
+
+/// Whether the keys below a key name defects.
+pub(super) fn is_by_defect(key: &str) -> bool {
+    matches!(key, "for" | "weights" | "priors")
+}
+
 /// The keys whose values are expressions.
 pub(super) const EXPRESSIONS: &[&str] = &["condition", "foreach", "arguments", "with"];
 
@@ -138,7 +157,7 @@ impl YamlNames<'_> {
             YamlKind::List(items) => items.iter().for_each(|item| self.walk(item, key)),
             YamlKind::Map(entries) => {
                 for entry in entries {
-                    if matches!(key, Some("for" | "weights" | "priors")) {
+                    if key.is_some_and(is_by_defect) {
                         self.names
                             .mention(ProjectName::new(NameKind::Defect, "", entry.key.as_str()), key_span(self.source, entry));
                     }
@@ -170,27 +189,26 @@ impl YamlNames<'_> {
         let key = key.unwrap_or_default();
         if literal && text.ends_with(".rhai") {
             self.names.mention(ProjectName::new(NameKind::Script, "", text), span);
-        } else if literal && key == "prompt" {
-            self.names.mention(ProjectName::new(NameKind::Template, "", text), span);
-        } else if literal && key == "pipeline" && self.file != ANYWHERE {
-            // The file's own name is a definition.
-            if !self.names.definitions.iter().any(|known| known.span == span) {
-                self.names.mention(ProjectName::new(NameKind::Pipeline, "", text), span);
-            }
-        } else if literal && key == "do" {
-            self.names.mention(ProjectName::new(NameKind::Pipeline, "", text), span);
-        } else if literal && self.file != ANYWHERE && OF_NODES.contains(&key) {
-            self.names.mention(ProjectName::new(NameKind::Node, self.file, text), span);
-        } else if literal && self.file != ANYWHERE && ["floor", "temperature", "terms", "deadline"].contains(&key) {
-            self.names.mention(ProjectName::new(NameKind::Var, self.file, text), span);
-        } else if literal && ["undecided", "defect"].contains(&key) {
-            self.names.mention(ProjectName::new(NameKind::Defect, "", text), span);
-        } else if literal && ["signature", "not_with", "with_signature"].contains(&key) {
-            self.names.mention(ProjectName::new(NameKind::Signature, "", text), span);
+        } else if let Some(kind) = named_by(key).filter(|kind| literal && self.names_by(*kind, key, span)) {
+            let scope = if matches!(kind, NameKind::Node | NameKind::Var) { self.file } else { "" };
+            self.names.mention(ProjectName::new(kind, scope, text), span);
         } else if EXPRESSIONS.contains(&key)
             && let Some(mapped) = yaml::expression(value, self.source)
         {
             script_names::of_expression(&mapped, self.file, self.names);
+        }
+    }
+
+    /// Whether the value of a key mentions a name of a kind: nodes and vars are those of the pipeline around it, and its own name is a
+    /// definition.
+    fn names_by(&self, kind: NameKind, key: &str, span: Span) -> bool {
+        let in_pipeline = self.file != ANYWHERE;
+        match kind {
+            NameKind::Node | NameKind::Var => in_pipeline,
+            NameKind::Pipeline if key == "pipeline" => {
+                in_pipeline && !self.names.definitions.iter().any(|known| known.span == span)
+            }
+            kind => !matches!(kind, NameKind::Function | NameKind::Script),
         }
     }
 }

@@ -395,6 +395,18 @@ impl Verdict {
         other
     }
 
+    /// The verdict if a rule or signature that matched had another weight for a defect. Another rule of its group may count instead.
+    #[must_use]
+    pub fn with_weight(&self, id: &str, defect: &str, weight: f64) -> Self {
+        let mut other = self.clone();
+        for rule in other.spoke.iter_mut().filter(|rule| rule.id == *id) {
+            rule.weights.insert(defect.into(), weight);
+        }
+        let priors: Vec<(Name, f64)> = self.hypotheses.iter().map(|one| (one.defect.clone(), one.prior)).collect();
+        other.decide(&priors);
+        other
+    }
+
     /// Of each group, the strongest counts; of equals the first.
     fn count(&mut self) {
         let mut strongest: BTreeMap<Name, usize> = BTreeMap::new();

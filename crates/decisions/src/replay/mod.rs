@@ -40,3 +40,4 @@ mod verdicts;
 
 pub use replay_report::{ChangedAnswer, ChangedEffects, ChangedVerdict, Flip, ReplayReport, RuleTotal, UnknownOutcome};
 pub use run::{ReplaySpec, replay};
+pub(crate) use verdicts::recorded_verdicts;

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 const LISTED: usize = 3;
 
 /// The last verdict of each case of a run, as recorded, in the order of the cases' ids.
-pub(super) fn recorded_verdicts(record: &Record, run: &str) -> Result<Vec<(Name, Verdict)>, SessionError> {
+pub(crate) fn recorded_verdicts(record: &Record, run: &str) -> Result<Vec<(Name, Verdict)>, SessionError> {
     let mut last: HashMap<Name, Hash> = HashMap::new();
     record.store().each_event_of(EventKind::Verdict, run, |event| {
         if let EventBody::Verdict { verdict, .. } = &event.what {

@@ -13,7 +13,7 @@ pub(super) const RULE: LintRule = LintRule {
     manual: include_str!("../../manual/robustness/overlong-function.md"),
     options: &[RuleOption {
         name: "max_lines",
-        default: OptionDefault::Int(60),
+        default: OptionDefault::Int(100),
         doc: "The maximum lines of a function, without blank lines and comments.",
     }],
     check: Some(check),

@@ -1,7 +1,8 @@
 //! The layout of every construct, as a document.
 //!
 //! The layout follows the text where it has a choice: a list, a block or a chain that its author broke over lines stays broken, one that fits on a
-//! line stays there. So formatting a formatted text changes nothing, and formatting any text changes little.
+//! line stays there. Rows of several items of a list stay if all of them fit. So formatting a formatted text changes nothing, and formatting any
+//! text changes little.
 
 use super::doc::{Doc, DocLayout, Remark, blank, broken, choice, concat, fill_line, group, hard_line, indent, line, lines, text};
 use crate::rhai::{RhaiToken, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
@@ -779,6 +780,7 @@ fn list_layouts<'t>(
         concat(parts)
     };
     let fills = kind == K::ARRAY && items.len() > 3 && items.iter().all(|item| item.is_short);
+    let author_rows = if forced && !fills && tail.is_empty() { author_rows(items) } else { None };
     let mut rows = Vec::new();
     for (at, item) in items.iter().enumerate() {
         let row = concat([item.part.doc.clone(), text(if item.wants_comma { "," } else { "" })]);
@@ -788,7 +790,7 @@ fn list_layouts<'t>(
             rows.extend(item.lead.iter().cloned());
         } else if at > 0 && item.blank {
             rows.push(blank());
-        } else if at > 0 && if forced { !item.starts_line } else { fills } {
+        } else if at > 0 && if forced { !item.starts_line && author_rows.is_none() } else { fills } {
             rows.push(fill_line(row.clone()));
         } else {
             rows.push(hard_line());
@@ -800,7 +802,9 @@ fn list_layouts<'t>(
         rows.push(hard_line());
         rows.extend(tail);
     }
-    let spread = broken(concat([concat(head.iter().cloned()), indent(concat(rows)), hard_line(), close.clone()]));
+    let rows = indent(concat(rows));
+    let rows = author_rows.map_or(rows.clone(), |by_author| lines(by_author, rows));
+    let spread = broken(concat([concat(head.iter().cloned()), rows, hard_line(), close.clone()]));
     let is_bracket = kind != K::ARG_LIST;
     if forced {
         return Part { doc: spread.clone(), expanded: Some(spread), hugs: is_bracket };
@@ -833,6 +837,26 @@ fn list_layouts<'t>(
     expanded.push(spread);
     layouts.extend(expanded.iter().cloned());
     Part { doc: choice(layouts), expanded: Some(choice(expanded)), hugs }
+}
+
+/// What follows the opening bracket on its line, which is nothing, and the rows of several items that the author made; `None` if a comment, an
+/// empty line or an item of several lines is among them.
+fn author_rows<'t>(items: &[ListItem<'t>]) -> Option<Vec<Doc<'t>>> {
+    let is_plain =
+        |item: &ListItem<'t>| item.lead.is_empty() && item.trail.is_empty() && !item.blank && !item.part.doc.is_multiline();
+    if !items.iter().all(is_plain) || items.iter().skip(1).all(|item| item.starts_line) {
+        return None;
+    }
+    let mut rows = vec![text("")];
+    for row in items.chunk_by(|_, next| !next.starts_line) {
+        let mut parts = Vec::new();
+        for item in row {
+            parts.extend((!parts.is_empty()).then(|| text(" ")));
+            parts.extend([item.part.doc.clone(), text(if item.wants_comma { "," } else { "" })]);
+        }
+        rows.push(concat(parts));
+    }
+    Some(rows)
 }
 
 /// An item of a list.

@@ -17,7 +17,7 @@ use crate::format::FormatError;
 use std::ops::Range;
 
 /// The longest line, where it can be broken.
-pub const WIDTH: usize = 132;
+pub const WIDTH: usize = 120;
 
 /// Formats a file.
 ///

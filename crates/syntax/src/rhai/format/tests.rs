@@ -37,6 +37,7 @@ fn layout_follows_the_author() {
         "fn f(x) {\n    if x { return 1; }\n\n    let y = #{\n        a: 1, b: 2,\n        c: 3,\n    };\n    y\n}\n",
         "fn f(x) {\n    x\n        && y\n        || z\n}\n",
         "let x = y.filter(|a| a.b)\n    .map(|a| a.c);\n",
+        "let x = [\n    aaa, bbb,\n    ccc, ddd,\n];\n",
         "table([\n    [1, 2],\n    [3, 4], [5, 6],\n], |row| {\n    check(row);\n});\n",
         "let x = if a { b }\n    else if c { d }\n    else { e };\n",
         "if x {\n    a();\n} else {\n    b();\n}\n",
@@ -55,10 +56,7 @@ fn long_lines_are_broken() {
         &format!("fn f() {{\n    {name}({name}, {name}, {name}, {name});\n}}\n"),
         &format!("fn f() {{\n    {name}(\n        {name},\n        {name},\n        {name},\n        {name},\n    );\n}}\n"),
     );
-    formats(
-        &format!("let x = {name} && {name} && {name} || {name};\n"),
-        &format!("let x = {name} && {name} && {name}\n    || {name};\n"),
-    );
+    formats(&format!("let x = {name} && {name} || {name};\n"), &format!("let x = {name} && {name}\n    || {name};\n"));
     formats(
         &format!("let x = {name}.{name}(1).{name}(2).{name}(3);\n"),
         &format!("let x = {name}\n    .{name}(1)\n    .{name}(2)\n    .{name}(3);\n"),
@@ -68,8 +66,8 @@ fn long_lines_are_broken() {
         &format!("let x = {name}.map(|{name}| {{\n    let y = {name};\n    y + {name}\n}});\n"),
     );
     formats(
-        &format!("if {name} {{ return {name}; }} else {{ {name} + {name} + {name} }}\n"),
-        &format!("if {name} {{\n    return {name};\n}} else {{\n    {name} + {name} + {name}\n}}\n"),
+        &format!("if {name} {{ return {name}; }} else {{ {name} + {name} }}\n"),
+        &format!("if {name} {{\n    return {name};\n}} else {{\n    {name} + {name}\n}}\n"),
     );
     formats(
         &format!("let x = #{{ a: {name}, b: {name}, c: {name}, d: 1 }};\n"),
