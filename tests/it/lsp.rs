@@ -244,6 +244,7 @@ fn completion_knows_roles_types_and_names() {
     let node = typed("  - { id: E0, from: lo");
     let rule = typed("  - { id: E0, from: look, rule: \"rules/shop");
     let condition = typed("  - { id: E0, from: look, condition: \"artifact.");
+    let of_other_node = typed("  - { id: E0, from: check, condition: \"artifact.");
     client.open("templates/look.md", Some("{{ failure. }}"));
     let at = client.at("templates/look.md", "failure.", 8);
     let template = client.ask("textDocument/completion", at);
@@ -253,6 +254,7 @@ fn completion_knows_roles_types_and_names() {
         assert!(labels.iter().all(|label| found.contains(label)), "{labels:?} in {found:?}");
     };
     has(artifact, &["score", "words"]);
+    assert!(!heard.labels(of_other_node).contains(&"score"), "{:?}", heard.labels(of_other_node));
     has(vars, &["enough"]);
     has(history, &["node", "edge", "outcome"]);
     has(item, &["to_lower", "contains"]);
@@ -366,11 +368,20 @@ fn diagnostics_follow_what_is_typed() {
     let rules = "scripts/rules/shop.rhai";
     client.open(rules, Some(&RULES.replace("artifact.score", "artifact.scor")));
     let first = client.ask("asterisk/state", json!({}));
+    let mut at_slip = client.at(rules, "artifact.scor", 10);
+    at_slip["range"] = json!({ "start": at_slip["position"], "end": at_slip["position"] });
+    at_slip["context"] = json!({ "diagnostics": [] });
+    let actions = client.ask("textDocument/codeAction", at_slip);
     client.change(rules, RULES);
     let second = client.ask("asterisk/state", json!({}));
     let heard = client.heard();
     let found = &heard.result(first)["findings"][0];
     assert_eq!([&found["file"], &found["rule"]], ["scripts/rules/shop.rhai", "correctness/unknown-field"]);
+    let offered = heard.result(actions).as_array().unwrap();
+    let titles: Vec<&str> = offered.iter().map(|action| action["title"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["Change `scor` to `score`"], "an error of linking cannot be allowed");
+    let edit = offered[0]["edit"]["changes"].as_object().unwrap().values().next().unwrap();
+    assert_eq!(edit[0]["newText"], "score");
     assert_eq!(heard.result(second)["findings"], json!([]));
     assert_eq!(heard.diagnostics(rules), [""; 0]);
 }
@@ -526,6 +537,9 @@ fn the_record_stands_beside_the_rules() {
     let hover = client.ask("textDocument/hover", client.at(rules, "fn recall_miss", 4));
     let command = |name: &str, arguments: Value| json!({ "command": name, "arguments": arguments });
     let explained = client.ask("workspace/executeCommand", command("asterisk.explain", json!(["latest", case, "H2"])));
+    let [of_edge, of_rule, of_root] =
+        [json!(["latest", null, "H2"]), json!(["latest", null, "V1"]), json!(["latest", null, "R1"])]
+            .map(|arguments| client.ask("workspace/executeCommand", command("asterisk.explain", arguments)));
     // Values follow their lines before they are evaluated again, and what is decided otherwise then is marked.
     let text = client.texts[rules].clone();
     client.change(rules, &format!("//! Moved.\n{text}"));
@@ -578,6 +592,13 @@ fn the_record_stands_beside_the_rules() {
     assert!(offered.iter().any(|title| title.starts_with("Lower the weight of `V")), "{offered:?}");
     assert!(heard.result(hover)["contents"]["value"].as_str().unwrap().contains(&format!("`H2` fired {count} of {count}")));
     assert!(heard.result(explained).as_str().unwrap().contains("F0 recall"));
+    for (list, part) in
+        [(of_edge, format!("{count} of {count}")), (of_rule, "| matched 1 |".to_owned()), (of_root, "| decided `".to_owned())]
+    {
+        let list = heard.result(list).as_str().unwrap();
+        assert!(list.contains(&part) && list.contains(&format!("({case})")), "{list}");
+    }
+    assert!(heard.result(cases)["runs"][0]["cases"][0]["title"].is_string(), "{}", heard.result(cases));
     assert!(
         titles(flips, "/command/title").iter().any(|title| title.ends_with("would flip")),
         "{:?}",

@@ -22,10 +22,20 @@ pub(crate) type NamedValues = Vec<(String, InspectedValue)>;
 /// An expression as a function, or why it is none.
 type CompiledExpression = Result<ScriptFunction, String>;
 
-/// The compiled expressions, by text and the names in scope.
+/// The compiled expressions.
 #[derive(Default)]
 pub(crate) struct Expressions {
-    compiled: RefCell<BTreeMap<(String, Vec<String>), CompiledExpression>>,
+    compiled: RefCell<BTreeMap<ExpressionKey, CompiledExpression>>,
+}
+
+/// What the meaning of an expression depends on.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ExpressionKey {
+    text: String,
+    /// The names in scope.
+    names: Vec<String>,
+    /// The names of fields of the artifact, which need no `artifact.` before them.
+    fields: BTreeSet<String>,
 }
 
 impl Expressions {
@@ -47,13 +57,15 @@ impl Expressions {
                 None => values.remove(name.as_str()),
             };
         }
+        // Without an artifact, a name that is not in scope is none of its fields.
+        let fields = if values.contains_key("artifact") { fields(&plan.pipeline) } else { BTreeSet::new() };
         let of_rules = KNOWN.map(|name| values.remove(name).unwrap_or_else(View::null));
         values.retain(|name, _| is_identifier(name));
         let names: Vec<String> = values.keys().map(|name| (*name).to_owned()).collect();
-        let key = (text.to_owned(), names);
+        let key = ExpressionKey { text: text.to_owned(), names, fields };
         let known = self.compiled.borrow().get(&key).cloned();
         let function = known.unwrap_or_else(|| {
-            let compiled = compile(project, plan, &key.0, &key.1);
+            let compiled = compile(project, &key);
             let mut all = self.compiled.borrow_mut();
             if all.len() >= KEPT {
                 all.clear();
@@ -67,14 +79,14 @@ impl Expressions {
     }
 }
 
-fn compile(project: &Project, plan: &Plan, text: &str, names: &[String]) -> Result<ScriptFunction, String> {
+fn compile(project: &Project, ExpressionKey { text, names, fields }: &ExpressionKey) -> Result<ScriptFunction, String> {
     let source = Source::new(KEY, text);
     // Each byte of a character maps to the character.
     let offsets = text.char_indices().flat_map(|(at, ch)| std::iter::repeat_n(at, ch.len_utf8())).collect();
-    let mapped = MappedText::new(text.to_owned(), offsets, source, Span::new(0, text.len()));
+    let mapped = MappedText::new(text.clone(), offsets, source, Span::new(0, text.len()));
     let inputs = LibraryInputs {
-        conditions: vec![Condition { key: KEY.to_owned(), text: mapped, locals: names.to_vec() }],
-        fields: fields(&plan.pipeline),
+        conditions: vec![Condition { key: KEY.to_owned(), text: mapped, locals: names.clone() }],
+        fields: fields.clone(),
         limits: project.settings.limits.clone(),
         probes: Probes::None,
         // It can call the host's functions only.

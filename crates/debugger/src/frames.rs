@@ -84,11 +84,13 @@ impl DebuggedCase {
         let unit = step.units.get(at).ok_or_else(|| fault("there is nothing at this moment"))?;
         let mut scopes = Vec::new();
         match frame.level {
-            FrameLevel::Function { .. } => scopes.push(FrameScope {
-                name: "Locals",
-                hint: Some("locals"),
-                content: ScopeContent::Values(locals(unit, frame), true),
-            }),
+            FrameLevel::Function { .. } => {
+                let locals = locals(unit, frame);
+                // Clients expand the first scope: an empty one would hide the inputs.
+                if !locals.is_empty() {
+                    scopes.push(FrameScope { name: "Locals", hint: Some("locals"), content: ScopeContent::Values(locals, true) });
+                }
+            }
             FrameLevel::Rule => {
                 if unit.is_end(moment.at) {
                     scopes.push(FrameScope {

@@ -87,7 +87,11 @@ impl TextBook {
     pub(crate) fn number(&self, area: TextArea, source: &Source) -> usize {
         let known = self.texts.borrow().iter().position(|text| text.area == area && text.source == *source);
         known.unwrap_or_else(|| {
-            let path = if source.is_bundled() { None } else { (self.find)(area, source.name()) };
+            let name = source.name();
+            let path = (self.find)(area, name.strip_suffix(" (bundled)").unwrap_or(name));
+            // A bundled text counts as the file of the project that has the same text.
+            let is_same = |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text == source.text());
+            let path = path.filter(|path| !source.is_bundled() || is_same(path));
             let mut texts = self.texts.borrow_mut();
             texts.push(Rc::new(ShownText::new(area, source.clone(), path)));
             texts.len() - 1

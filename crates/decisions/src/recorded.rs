@@ -1,11 +1,12 @@
 //! Reading the decisions of past runs with their inputs.
 
+use super::replay::recorded_verdicts;
 use super::steps::{JournalStep, StepAssembler, damaged};
 use asterisk_base::model::Hash;
 use asterisk_project::{AnswererNames, LinkSettings, Project};
 use asterisk_script::probe::Probes;
 use asterisk_session::{Record, RecordedTexts, Session, SessionError};
-use asterisk_walk::{Plan, RuleInputs};
+use asterisk_walk::{Name, Plan, RuleInputs, Verdict};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -100,6 +101,11 @@ impl Decisions {
             Some((|| Ok(RecordedDecision { artifact: artifact?, state: state?, vars: vars?, step }))())
         };
         steps.into_iter().filter_map(decision).collect()
+    }
+
+    /// The last verdict of each case of a run, as recorded, in the order of the cases' ids.
+    pub fn verdicts(&self, run: &str) -> Result<Vec<(Name, Verdict)>, SessionError> {
+        recorded_verdicts(&self.record, run)
     }
 
     /// The revisions of a run's texts, in order.

@@ -1,7 +1,6 @@
 //! How far each weight of a verdict is from changing the verdicts of a run: for editors.
 
 use super::recorded::Decisions;
-use super::replay::recorded_verdicts;
 use asterisk_script::probe::Probes;
 use asterisk_session::{Session, SessionError};
 use asterisk_walk::{Name, TERMS, Verdict};
@@ -10,7 +9,7 @@ use std::collections::BTreeMap;
 /// The most verdicts of a run that are looked at.
 const MOST: usize = 500;
 /// How far from a weight others are tried, in log-odds: further than this is another rule.
-const DISTANCES: [f64; 9] = [0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0];
+const DISTANCES: [f64; 11] = [0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.5, 6.0];
 /// To how much a tipping point is determined: weights are written with two decimals.
 const PRECISION: f64 = 0.005;
 
@@ -49,7 +48,7 @@ pub fn weight_tips(session: &Session, run: &str) -> Result<WeightTips, SessionEr
     let project = decisions.current_project(session, run, Probes::None)?;
     let Some(rules) = &project.plan.verdict else { return Ok(WeightTips::new()) };
     let mut tips = WeightTips::new();
-    for (case, recorded) in recorded_verdicts(decisions.record(), run)?.into_iter().take(MOST) {
+    for (case, recorded) in decisions.verdicts(run)?.into_iter().take(MOST) {
         add(&mut tips, &case, &rules.weigh_again(&recorded));
     }
     for tip in tips.values_mut() {

@@ -23,4 +23,4 @@ pub use secret::{
     SecretForm, address_reveals_secret, hide_secrets, looks_secret, mask_secrets, names_secret, secrets_in, starred,
 };
 pub use source::{Source, Span, floor_boundary};
-pub use suggest::{did_you_mean, misspelt, nearest};
+pub use suggest::{did_you_mean, meant, misspelt, nearest};

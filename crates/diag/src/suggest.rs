@@ -42,6 +42,11 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
+/// The name that the sentence of [`did_you_mean`] in a help suggests.
+pub fn meant(help: &str) -> Option<&str> {
+    help.split_once("did you mean `")?.1.split_once("`?").map(|(name, _)| name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +67,13 @@ mod tests {
         assert_eq!(misspelt("solve", known), None);
         assert_eq!(misspelt("report", known), None);
         assert_eq!(misspelt("rack", ["race"]), None);
+    }
+
+    #[test]
+    fn the_suggested_name_is_read_from_its_sentence() {
+        let help = did_you_mean("confidense", ["confidence"]).unwrap_or_default();
+        assert_eq!(meant(&format!("{help} (a field)")), Some("confidence"));
+        assert_eq!(meant("known here: `b`"), None);
     }
 
     #[test]

@@ -2,19 +2,22 @@
 
 use super::commands::SAVE_TEST;
 use super::diagnostics;
-use super::hover::ids;
+use super::hover::{counted, ids};
 use super::names::{Definition, NameKind};
 use super::project_file::{FileLanguage, ProjectFile};
 use super::weights::{of_number, weights};
 use super::workspace::EditedProject;
 use asterisk_decisions::{CaseValues, weight_tips_of};
-use asterisk_diag::Span;
+use asterisk_diag::{Span, meant, nearest};
 use asterisk_form::yaml;
 use asterisk_lint::{LintFinding, fix};
 use gen_lsp_types::{CodeAction, CodeActionKind, CodeActionParams, Command, TextEdit, WorkspaceEdit};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// The reason of an allow comment, for the person to replace: without one it suppresses nothing.
+const REASON: &str = "TODO: why this is right";
 
 /// What can be done at a range.
 pub(super) fn actions(workspace: &EditedProject, params: &CodeActionParams) -> Option<Vec<CodeAction>> {
@@ -60,7 +63,7 @@ fn of_findings(workspace: &EditedProject, file: &Arc<ProjectFile>, range: Span, 
             let spans = fix.edits.iter().filter(|edit| edit.source.name() == file.shown || edit.source.name() == file.name);
             let edits = workspace.edits(file, spans.map(|edit| (edit.span, edit.text.clone())));
             found.push(CodeAction {
-                title: fix.title.clone(),
+                title: capitalised(&fix.title),
                 kind: Some(CodeActionKind::QuickFix),
                 diagnostics: Some(vec![diagnostic.clone()]),
                 is_preferred: Some(true),
@@ -69,19 +72,30 @@ fn of_findings(workspace: &EditedProject, file: &Arc<ProjectFile>, range: Span, 
             });
         }
         let Some(label) = finding.diagnostic.primary() else { continue };
-        if finding.rule == "correctness/syntax" {
+        if let Some((span, name)) = misspelt(finding).filter(|_| finding.fix.is_none()) {
+            let edits = workspace.edits(file, [(span, name.to_owned())]);
+            found.push(CodeAction {
+                title: format!("Change `{}` to `{name}`", label.source.slice(span)),
+                kind: Some(CodeActionKind::QuickFix),
+                diagnostics: Some(vec![diagnostic.clone()]),
+                is_preferred: Some(true),
+                edit: edit(workspace, file, edits),
+                ..CodeAction::default()
+            });
+        }
+        if !finding.can_be_allowed {
             continue;
         }
         let line = file.text()[..label.span.start].rfind('\n').map_or(0, |at| at + 1);
         let indent: String = file.text()[line..].chars().take_while(|c| *c == ' ').collect();
         let comment = match file.language {
-            FileLanguage::Script => format!("{indent}// lint: allow({}) \n", finding.rule),
-            FileLanguage::Template => format!("{{# lint: allow({}) #}}\n", finding.rule),
-            _ => format!("{indent}# lint: allow({}) \n", finding.rule),
+            FileLanguage::Script => format!("{indent}// lint: allow({}) {REASON}\n", finding.rule),
+            FileLanguage::Template => format!("{{# lint: allow({}) {REASON} #}}\n", finding.rule),
+            _ => format!("{indent}# lint: allow({}) {REASON}\n", finding.rule),
         };
         let edits = workspace.edits(file, [(Span::new(line, line), comment)]);
         found.push(CodeAction {
-            title: format!("Allow `{}` here, with a reason to be added", finding.rule),
+            title: format!("Allow `{}` here; write the reason", finding.rule),
             kind: Some(CodeActionKind::QuickFix),
             diagnostics: Some(vec![diagnostic]),
             edit: edit(workspace, file, edits),
@@ -108,12 +122,32 @@ fn of_findings(workspace: &EditedProject, file: &Arc<ProjectFile>, range: Span, 
     }
 }
 
+/// The name that was misspelt, and the one that its finding suggests.
+fn misspelt(finding: &LintFinding) -> Option<(Span, &str)> {
+    let name = meant(finding.diagnostic.help.as_deref()?)?;
+    let label = finding.diagnostic.primary()?;
+    let written = label.source.slice(label.span);
+    if nearest(written, [name]).is_some() {
+        return Some((label.span, name));
+    }
+    // One word of an expression, or of a quoted text.
+    let mut words = written.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-'));
+    let word = words.rfind(|word| !word.is_empty() && nearest(word, [name]).is_some())?;
+    let start = label.span.start + written.rfind(word)?;
+    Some((Span::new(start, start + word.len()), name))
+}
+
+fn capitalised(title: &str) -> String {
+    let mut chars = title.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// What can be done with an edge, a rule, or a function that decides.
 fn of_definition(workspace: &EditedProject, file: &Arc<ProjectFile>, definition: &Definition, found: &mut Vec<CodeAction>) {
     let recorded = &workspace.recorded;
     for id in ids(workspace, &definition.name) {
         let edge = workspace.known(NameKind::Edge, None).into_iter().any(|one| one.name.text == id);
-        if edge && recorded.history.is_some() {
+        if edge && counted(recorded, &id).is_some() {
             let case = recorded.case.as_ref().map_or(Value::Null, |case| json!(case.case));
             let run = recorded.case.as_ref().map_or_else(|| "latest".to_owned(), |case| case.run.clone());
             let arguments = vec![json!(run), case, json!(id)];

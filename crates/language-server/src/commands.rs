@@ -4,12 +4,15 @@ use super::recorded::ChosenCase;
 use super::server::{RequestRefusal, Server};
 use super::workspace::EditedProject;
 use asterisk_decisions::{
-    Decisions, Explanation, FoundVerdict, StepQuery, explain, markdown, save_as_test, verdict, verdict_page,
+    Decisions, Explanation, FoundVerdict, SavedDecision, StepQuery, explain, markdown, save_as_test, verdict, verdict_page,
 };
 use asterisk_script_tests::{TestSpec, run};
 use asterisk_session::{Session, SessionError, Setup};
+use asterisk_store::StoreError;
+use asterisk_walk::{EdgeOutcome, EventBody, EventKind};
 use gen_lsp_types::{ExecuteCommandParams, MessageType, Uri};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -50,9 +53,12 @@ pub(super) fn execute(server: &mut Server, params: &ExecuteCommandParams) -> Res
         SHOW_FLIPS => Ok(json!(flips(&server.workspace, &needed(0)?))),
         SAVE_TEST => {
             let saved = save(&server.workspace, &needed(0)?, text(1).as_deref(), &needed(2)?)?;
-            server.show(MessageType::Info, format!("saved as {} in {}", saved.0, saved.1));
-            server.ask_client("window/showDocument", json!({ "uri": saved.2, "takeFocus": true }));
-            Ok(json!(saved.1))
+            let root = server.workspace.analysis.as_ref().map(|analysis| analysis.root.clone()).unwrap_or_default();
+            let shown = saved.file.strip_prefix(root).unwrap_or(&saved.file).display().to_string();
+            server.show(MessageType::Info, format!("Saved as {} in {shown}", saved.test));
+            let uri = super::location::uri_of(&saved.file);
+            server.ask_client("window/showDocument", json!({ "uri": uri.0, "takeFocus": true }));
+            Ok(json!(saved.file.display().to_string()))
         }
         SELECT_CASE => {
             server.select(ChosenCase { run: text(0).unwrap_or_else(|| "latest".into()), case: text(1) });
@@ -90,7 +96,7 @@ fn test(workspace: &EditedProject, uri: &str, name: &str) -> Result<(bool, Strin
     })
 }
 
-/// The case of a run in which an edge was considered last, if none is named.
+/// The case of a run in which an edge was considered, with the last step; if none is named, the last case.
 fn case_of(session: &Session, run: &str, case: Option<&str>, id: &str) -> Result<Option<(String, String)>, SessionError> {
     let decisions = Decisions::open(session)?;
     let run = decisions.record().run(run)?;
@@ -99,9 +105,6 @@ fn case_of(session: &Session, run: &str, case: Option<&str>, id: &str) -> Result
         let is_it = decision.step.considered.iter().any(|entry| entry.edge == *id);
         if is_it && case.is_none_or(|case| case == &*decision.step.case) {
             found = Some((decision.step.case.to_string(), decision.step.path.to_string()));
-            if case.is_none() {
-                return ControlFlow::Break(());
-            }
         }
         ControlFlow::Continue(())
     })?;
@@ -111,6 +114,9 @@ fn case_of(session: &Session, run: &str, case: Option<&str>, id: &str) -> Result
 /// The explanation of the step in which an edge was considered, or of the verdict, as Markdown.
 fn explained(workspace: &EditedProject, run: &str, case: Option<String>, id: &str) -> Result<String, RequestRefusal> {
     let session = session(workspace)?;
+    if case.is_none() {
+        return occurrences(&session, run, id).map_err(|error| refused(&error));
+    }
     let at = case_of(&session, run, case.as_deref(), id).map_err(|error| refused(&error))?;
     if let Some((case, step)) = at {
         let query = StepQuery { run: run.to_owned(), case: Some(case), step: Some(step) };
@@ -119,23 +125,71 @@ fn explained(workspace: &EditedProject, run: &str, case: Option<String>, id: &st
             Explanation::Cases(_) => Err(RequestRefusal::because("no case was named")),
         };
     }
-    let decisions = Decisions::open(&session).map_err(|error| refused(&error))?;
-    let first = || {
-        let run = decisions.record().run(run)?;
-        Ok::<_, SessionError>(decisions.record().store().case_names(&run)?.into_iter().next().map(|(id, _)| id))
-    };
-    let case = match case {
-        Some(case) => Some(case),
-        None => first().map_err(|error| refused(&error))?,
-    };
     let query = StepQuery { run: run.to_owned(), case, step: None };
     match verdict(&session, &query, Some(id)).map_err(|error| refused(&error))? {
         FoundVerdict::Case(case) => {
             let lines = verdict_page(&case, 100);
-            Ok(lines.iter().map(|line| line.text.clone()).collect::<Vec<_>>().join("\n"))
+            let page = lines.iter().map(|line| line.text.clone()).collect::<Vec<_>>().join("\n");
+            Ok(format!("```text\n{page}\n```\n"))
         }
         FoundVerdict::Cases(_) => Err(RequestRefusal::because("no case was named")),
     }
+}
+
+/// What an edge, or a rule of the verdict or of roots, decided in each case of a run, as a table: where it fired first.
+fn occurrences(session: &Session, run: &str, id: &str) -> Result<String, SessionError> {
+    let decisions = Decisions::open(session)?;
+    let run = decisions.record().run(run)?;
+    let store = decisions.record().store();
+    let mut rows: Vec<(bool, [String; 3])> = Vec::new();
+    let mut add = |case: &str, fired: bool, outcome: String, because: &str| -> Result<(), SessionError> {
+        let name = format!("{} ({case})", store.case(&run, case)?.name);
+        rows.push((!fired, [name, outcome, because.to_owned()]));
+        Ok(())
+    };
+    let mut considered = Vec::new();
+    decisions.each(&run, |decision| {
+        let entries = decision.step.considered.iter().filter(|entry| entry.edge == *id);
+        considered.extend(entries.map(|entry| (decision.step.case.clone(), entry.clone())));
+        ControlFlow::Continue(())
+    })?;
+    for (case, entry) in &considered {
+        let fired = matches!(entry.outcome, EdgeOutcome::Fired | EdgeOutcome::Advisory);
+        let because = entry.because.as_ref().map_or("", |because| &**because);
+        add(case, fired, entry.outcome.word().replace('_', " "), because)?;
+    }
+    let mut roots = BTreeMap::new();
+    store.each_event_of(EventKind::Root, &run, |event| {
+        if let EventBody::Root { rule, key, .. } = event.what {
+            roots.insert(event.case, (rule, key));
+        }
+        ControlFlow::Continue(())
+    })?;
+    let is_root = roots.values().any(|(rule, _)| *rule == *id);
+    for (case, (rule, key)) in roots.iter().filter(|_| is_root) {
+        let decided = *rule == *id;
+        add(case, decided, if decided { format!("decided `{key}`") } else { format!("decided by `{rule}`") }, "")?;
+    }
+    if considered.is_empty() && !is_root {
+        for (case, made) in decisions.verdicts(&run)? {
+            let spoken = made.spoke.iter().find(|spoken| spoken.id == *id);
+            let outcome = spoken.map_or_else(|| "did not match".to_owned(), |spoken| format!("matched {}", spoken.strength));
+            add(&case, spoken.is_some(), outcome, spoken.map_or("", |spoken| spoken.because.as_str()))?;
+        }
+    }
+    rows.sort_by_key(|(idle, _)| *idle);
+    let fired = rows.iter().filter(|(idle, _)| !idle).count();
+    let mut text =
+        format!("# `{id}` in run {run}\n\n{fired} of {}\n\n| case | outcome | because |\n| --- | --- | --- |\n", rows.len());
+    let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+    for (_, [case, outcome, because]) in rows.iter().take(MOST) {
+        let _ = writeln!(text, "| {} | {} | {} |", cell(case), cell(outcome), cell(because));
+    }
+    if rows.len() > MOST {
+        let _ = writeln!(text, "\nand {} more", rows.len() - MOST);
+    }
+    text.push_str("\nSelect a case to see how it was decided there.\n");
+    Ok(text)
 }
 
 /// What the edits would flip, as text.
@@ -144,39 +198,47 @@ fn flips(workspace: &EditedProject, id: &str) -> String {
     let mut text = String::new();
     if id == "verdict" {
         for one in &report.changed_verdicts {
-            let _ = writeln!(text, "{}: {} becomes {}", one.case, one.from, one.to);
+            let _ = writeln!(text, "- {}: {} becomes {}", one.case, one.from, one.to);
         }
     }
     for flip in report.flips.iter().filter(|flip| flip.from == id || flip.to == id) {
         let miss = flip.miss.as_ref().map_or(String::new(), |miss| format!(" ({miss})"));
-        let _ = writeln!(text, "{} at {}: {} becomes {}{miss}", flip.case, flip.node, flip.from, flip.to);
+        let _ = writeln!(text, "- {} at {}: {} becomes {}{miss}", flip.case, flip.node, flip.from, flip.to);
     }
     if text.is_empty() { "nothing would flip".into() } else { text }
 }
 
-/// Saves the decision; returns the name of the test, its file, and the address of that.
-fn save(workspace: &EditedProject, run: &str, case: Option<&str>, id: &str) -> Result<(String, String, String), RequestRefusal> {
+/// Saves the decision as a test.
+fn save(workspace: &EditedProject, run: &str, case: Option<&str>, id: &str) -> Result<SavedDecision, RequestRefusal> {
     let session = session(workspace)?;
     let found = case_of(&session, run, case, id).map_err(|error| refused(&error))?;
     let Some((case, step)) = found else {
         return Err(RequestRefusal::because(format!("`{id}` was not considered in this run")));
     };
     let query = StepQuery { run: run.to_owned(), case: Some(case), step: Some(step) };
-    let saved = save_as_test(&session, &query, None).map_err(|error| refused(&error))?;
-    Ok((saved.test.clone(), saved.file.display().to_string(), super::location::uri_of(&saved.file).0))
+    save_as_test(&session, &query, None).map_err(|error| refused(&error))
 }
 
 /// The runs of the store with their cases, newest first.
 pub(super) fn cases(workspace: &EditedProject) -> Result<Value, RequestRefusal> {
     let session = session(workspace)?;
     let list = || {
-        let decisions = Decisions::open(&session)?;
+        let decisions = match Decisions::open(&session) {
+            // There is no run yet.
+            Err(SessionError::Store(StoreError::Missing(_))) => return Ok(Vec::new()),
+            opened => opened?,
+        };
         let mut all = Vec::new();
         for run in decisions.record().runs(&[])?.into_iter().take(RUNS) {
             let store = decisions.record().store();
+            let revision = decisions.texts(&run)?.pop().map_or(0, |texts| texts.revision);
+            let findings = store.findings(&run, revision)?;
             let mut cases = Vec::new();
             for (id, _) in store.case_names(&run)?.iter().take(MOST) {
-                cases.push(json!({ "case": id, "name": store.case(&run, id)?.name }));
+                let found = findings.get(id).cloned().unwrap_or_default();
+                cases.push(json!({
+                    "case": id, "name": store.case(&run, id)?.name, "defect": found["defect_type"], "title": found["title"],
+                }));
             }
             all.push(json!({ "run": run, "cases": cases }));
         }

@@ -136,7 +136,7 @@ fn of_script(
         Some(SyntaxKind::DOT | SyntaxKind::QUESTION_DOT) => {
             let dot = before.unwrap_or_else(|| unreachable!("a dot"));
             if let Some(receiver) = dot.parent().and_then(|node| node.children().next()) {
-                workspace.with_types(file, |types| members(types, &receiver, locate(typed), offers));
+                workspace.with_types(file, offers.place.offset, |types| members(types, &receiver, locate(typed), offers));
             }
         }
         Some(SyntaxKind::COLON2) => {
@@ -303,7 +303,7 @@ fn anything(workspace: &EditedProject, file: &ProjectFile, root: &SyntaxNode, na
     let end = super::tree::span(here.text_range()).end;
     // After a closed block, what is in it is not seen.
     let here = if end <= name.start && here.kind() == SyntaxKind::BLOCK { here.parent().unwrap_or(here) } else { here };
-    let visible = workspace.with_types(file, |types| types.visible(&probe(root, &here, name.start)));
+    let visible = workspace.with_types(file, offers.place.offset, |types| types.visible(&probe(root, &here, name.start)));
     for (variable, value) in &visible {
         let doc = documented_group(&value.path).map_or(String::new(), |group| group.doc.to_owned());
         let detail = if value.kind == Kind::Any { String::new() } else { value.kind.name() };
@@ -406,7 +406,7 @@ fn in_string(
 /// The texts that the other side of a comparison may have.
 fn words(workspace: &EditedProject, file: &ProjectFile, other: Option<&SyntaxNode>, typed: Span, offers: &mut Offers<'_>) {
     let Some(other) = other else { return };
-    if let Kind::Text { one_of } = workspace.with_types(file, |types| types.of(other)).kind {
+    if let Kind::Text { one_of } = workspace.with_types(file, offers.place.offset, |types| types.of(other)).kind {
         for word in one_of.iter().filter(|word| !word.is_empty()) {
             offers.add(typed, CompletionOffer { rank: 1, ..CompletionOffer::new(word, CompletionItemKind::EnumMember) });
         }

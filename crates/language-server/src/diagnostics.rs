@@ -3,9 +3,12 @@
 use super::analysis::ProjectAnalysis;
 use super::documents::IndexedText;
 use super::location::uri_of;
+use super::project_file::FileLanguage;
 use super::workspace::EditedProject;
-use asterisk_diag::Span;
-use asterisk_lint::{LintFinding, LintLevel};
+use asterisk_diag::{Diagnostics, Span};
+use asterisk_form::yaml;
+use asterisk_lint::{LintFinding, LintLevel, LintReport};
+use asterisk_script::Unit;
 use gen_lsp_types::{
     Code, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Location, Message,
     PublishDiagnosticsParams,
@@ -52,6 +55,20 @@ pub(super) fn of(
         all.push(PublishDiagnosticsParams { uri, version: open.map(|open| open.version), diagnostics });
     }
     all
+}
+
+/// The syntax errors of a document, which need not wait for the analysis; `None` if it has none.
+pub(super) fn of_syntax(workspace: &EditedProject, path: &Path) -> Option<PublishDiagnosticsParams> {
+    let (analysis, open) = (workspace.analysis.as_ref()?, workspace.documents.get(path)?);
+    let file = workspace.file(path).filter(|file| !file.bundled)?;
+    let found = match file.language {
+        FileLanguage::Script => Diagnostics::from(Unit::read(file.source()).err()?),
+        FileLanguage::Template => return None,
+        _ => yaml::parse(file.source()).err()?,
+    };
+    let findings = LintReport::unreadable(found).findings;
+    let diagnostics = findings.iter().map(|finding| diagnostic(workspace, analysis, finding)).collect();
+    Some(PublishDiagnosticsParams { uri: open.uri.clone(), version: Some(open.version), diagnostics })
 }
 
 /// The path of the file that a finding is about; `None` for a bundled one.

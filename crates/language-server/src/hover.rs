@@ -64,7 +64,8 @@ fn named(workspace: &EditedProject, name: &ProjectName, role: MentionRole) -> Op
     let (file, definition) = definitions.first()?;
     let language = if file.language == FileLanguage::Script { "rhai" } else { "yaml" };
     let mut text = format!("```{language}\n{}\n```\n", definition.detail);
-    if !definition.doc.is_empty() {
+    // What is written may have its documentation in it.
+    if !definition.doc.is_empty() && !definition.detail.contains(&definition.doc) {
         let _ = write!(text, "\n{}\n", definition.doc);
     }
     if name.kind == NameKind::Function {
@@ -196,17 +197,17 @@ fn value(
     let (typed, label) = match (node.kind(), holder.kind()) {
         (SyntaxKind::NAME_REF, SyntaxKind::FIELD) if holder.children().next().as_ref() != Some(&node) => {
             let label = chain(&holder).map_or_else(|| text_of(&node), |chain| format!("{}.{}", chain.root, chain.path));
-            (workspace.with_types(&place.file, |types| types.of(&holder)), label)
+            (workspace.with_types(&place.file, place.offset, |types| types.of(&holder)), label)
         }
         (SyntaxKind::NAME_REF, SyntaxKind::CALL | SyntaxKind::METHOD_CALL | SyntaxKind::PATH)
             if holder.kind() != SyntaxKind::METHOD_CALL || holder.children().next().as_ref() != Some(&node) =>
         {
             return None;
         }
-        (SyntaxKind::NAME_REF, _) => (workspace.with_types(&place.file, |types| types.of(&node)), text_of(&node)),
+        (SyntaxKind::NAME_REF, _) => (workspace.with_types(&place.file, place.offset, |types| types.of(&node)), text_of(&node)),
         (SyntaxKind::NAME, SyntaxKind::LET | SyntaxKind::CONST) => {
             let value = holder.children().filter(|one| one.kind() != SyntaxKind::NAME).last()?;
-            (workspace.with_types(&place.file, |types| types.of(&value)), text_of(&node))
+            (workspace.with_types(&place.file, place.offset, |types| types.of(&value)), text_of(&node))
         }
         (SyntaxKind::NAME, SyntaxKind::PARAM | SyntaxKind::FOR) => {
             // As the first node that sees it does.
@@ -215,7 +216,7 @@ fn value(
                 holder.ancestors().find(|one| matches!(one.kind(), SyntaxKind::FN | SyntaxKind::CLOSURE | SyntaxKind::FOR))?;
             let body = child(&around, SyntaxKind::BLOCK).or_else(|| around.children().last())?;
             let within = body.children().next().unwrap_or_else(|| body.clone());
-            let visible = workspace.with_types(&place.file, |types| types.visible(&within));
+            let visible = workspace.with_types(&place.file, place.offset, |types| types.visible(&within));
             (visible.into_iter().find(|(visible, _)| *visible == name)?.1, name)
         }
         _ => return None,

@@ -25,7 +25,7 @@ pub(super) fn lenses(workspace: &EditedProject, uri: &Uri) -> Option<Vec<CodeLen
     let tests = file.language == FileLanguage::Script && is_test_file(&file.name);
     for definition in &file.names.definitions {
         if tests && definition.name.kind == NameKind::Function && definition.name.text.starts_with("test_") {
-            add(definition, "run test".into(), RUN_TEST, vec![json!(uri.0), json!(definition.name.text)]);
+            add(definition, "Run test".into(), RUN_TEST, vec![json!(uri.0), json!(definition.name.text)]);
             continue;
         }
         for id in ids(workspace, &definition.name) {

@@ -461,6 +461,9 @@ impl Server {
         };
         if let Some(path) = changed {
             self.workspace.follow(&path);
+            if let Some(params) = diagnostics::of_syntax(&self.workspace, &path) {
+                self.notify("textDocument/publishDiagnostics", &params);
+            }
             self.analyse(false);
         }
     }

@@ -62,6 +62,8 @@ pub(super) struct ScriptTypes<'a> {
     pub(super) file: &'a str,
     pub(super) names: &'a FileNames,
     pub(super) roles: &'a [FunctionRole],
+    /// What the expression of a pipeline is used for.
+    pub(super) expression: Option<&'a FunctionRole>,
     /// The text of another script.
     pub(super) script: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -177,8 +179,7 @@ impl ScriptTypes<'_> {
             here = parent;
         }
         // An expression of a pipeline is given its inputs.
-        let own =
-            self.roles.iter().find(|role| role.pipeline == self.file && role.inputs.iter().any(|(input, _)| *input == name));
+        let own = self.expression.filter(|role| role.inputs.iter().any(|(input, _)| *input == name));
         own.map_or_else(|| self.guess(name), |role| of_input(role, name))
     }
 

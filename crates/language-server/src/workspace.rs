@@ -8,7 +8,11 @@ use super::names::{Definition, Mention, MentionRole, NameKind, ProjectName};
 use super::project_file::{FileLanguage, ProjectFile};
 use super::recorded::RecordedUse;
 use super::types::ScriptTypes;
+use super::yaml_context::{item_at, value_in};
 use asterisk_diag::Span;
+use asterisk_lint::FunctionRole;
+use asterisk_pipeline::EdgeOrigin;
+use asterisk_project::FunctionUse;
 use gen_lsp_types::{Location, TextDocumentPositionParams, TextEdit, Uri};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -215,11 +219,32 @@ impl EditedProject {
         found.into_values().collect()
     }
 
-    /// Calls `ask` with the types of a script.
-    pub(super) fn with_types<T>(&self, file: &ProjectFile, ask: impl FnOnce(&ScriptTypes<'_>) -> T) -> T {
+    /// Calls `ask` with the types of a script, or of the expression at a byte of a pipeline.
+    pub(super) fn with_types<T>(&self, file: &ProjectFile, offset: usize, ask: impl FnOnce(&ScriptTypes<'_>) -> T) -> T {
         let script = |name: &str| self.script(name).map(|file| file.text().to_owned());
         let roles = self.analysis.as_ref().map_or(&[][..], |analysis| &analysis.roles);
-        ask(&ScriptTypes { file: &file.name, names: &file.names, roles, script: &script })
+        let expression = if file.language == FileLanguage::Pipeline { self.expression_role(file, offset) } else { None };
+        ask(&ScriptTypes { file: &file.name, names: &file.names, roles, expression, script: &script })
+    }
+
+    /// What the expression at a byte of a pipeline is used for: an edge from the same node, or a part of it.
+    fn expression_role(&self, file: &ProjectFile, offset: usize) -> Option<&FunctionRole> {
+        let analysis = self.analysis.as_ref()?;
+        let pipeline = analysis.pipelines.iter().find(|one| one.source.name() == file.name)?;
+        let text = self.text(file);
+        let item = item_at(&text.text, offset);
+        let (from, name) = (value_in(item, "from"), value_in(item, "name"));
+        let node = from.or(name).and_then(|node| pipeline.node(node));
+        let is_edge = from.is_some();
+        let mut own = analysis.roles.iter().filter(|role| role.pipeline == file.name);
+        own.find(|role| match role.place {
+            FunctionUse::Edge(at) => {
+                is_edge
+                    && pipeline.edges.get(at.0).is_some_and(|edge| node.is_none_or(|node| edge.from == EdgeOrigin::Node(node)))
+            }
+            FunctionUse::Items(at) | FunctionUse::Arguments(at) => !is_edge && Some(at) == node,
+            _ => false,
+        })
     }
 
     /// The edits of a file, in order.

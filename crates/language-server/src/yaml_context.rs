@@ -250,6 +250,44 @@ impl YamlScan {
     }
 }
 
+/// The text of the list item around a byte that has a `from` or a `name`: an edge or a node of a pipeline; empty if there is none.
+pub(super) fn item_at(text: &str, offset: usize) -> &str {
+    let mut line = text[..offset].rfind('\n').map_or(0, |at| at + 1);
+    let mut most = usize::MAX;
+    loop {
+        let own = &text[line..];
+        let indent = indent_of(own);
+        if indent < most && own[indent..].starts_with("- ") {
+            let mut end = line;
+            for next in own.split_inclusive('\n') {
+                if end > line && !next.trim().is_empty() && indent_of(next) <= indent {
+                    break;
+                }
+                end += next.len();
+            }
+            let item = &text[line..end];
+            if value_in(item, "from").or(value_in(item, "name")).is_some() {
+                return item;
+            }
+            most = indent;
+        }
+        if line == 0 {
+            return "";
+        }
+        line = text[..line - 1].rfind('\n').map_or(0, |at| at + 1);
+    }
+}
+
+/// The first word after a key in the text of an item.
+pub(super) fn value_in<'t>(item: &'t str, key: &str) -> Option<&'t str> {
+    item.match_indices(key).find_map(|(at, _)| {
+        let starts = item[..at].ends_with([' ', '{', ',', '\n']);
+        let value = item[at + key.len()..].strip_prefix(':').filter(|_| starts)?.trim_start_matches([' ', '"', '\'', '[']);
+        let end = value.find(|c: char| !c.is_alphanumeric() && !"_-*.".contains(c)).unwrap_or(value.len());
+        (end > 0).then(|| &value[..end])
+    })
+}
+
 fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
@@ -374,6 +412,19 @@ mod tests {
         assert_eq!(offset("a: >\n  b: c\nd: e").map(|found| found.is_key), Some(false));
     }
 
+    #[test]
+    fn the_item_around_a_byte_is_found() {
+        let text = "nodes:\n  - { name: look }\n  - name: ask\n    masks:\n      - m.rhai\nedges:\n  - { id: D1, from: look,\n      condition: \"x\" }\n";
+        let from = |part: &str| {
+            let item = item_at(text, text.find(part).expect("a part"));
+            (value_in(item, "from"), value_in(item, "name"))
+        };
+        assert_eq!(from("look }"), (None, Some("look")));
+        assert_eq!(from("m.rhai"), (None, Some("ask")));
+        assert_eq!(from("\"x\""), (Some("look"), None));
+        assert_eq!(item_at("- x\n", 2), "");
+    }
+
     proptest! {
         #[test]
         fn any_text_has_a_context_or_none(text in "[a-c:{}\\[\\]\"'#|>, \n-]{0,60}", at in 0usize..60) {
@@ -381,6 +432,7 @@ mod tests {
             if let Some(found) = context(&text, at) {
                 prop_assert!(found.typed.end == at && found.typed.start <= at);
             }
+            prop_assert!(item_at(&text, at).len() <= text.len());
         }
     }
 }

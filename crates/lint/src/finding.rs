@@ -34,6 +34,8 @@ pub struct LintFinding {
     pub diagnostic: Diagnostic,
     /// The automatic fix, if there is one.
     pub fix: Option<Fix>,
+    /// Whether an allow comment suppresses it: errors that prevent linking, and misuse of allow comments, stay.
+    pub can_be_allowed: bool,
     /// Identifies the finding independently of line numbers: the hash of the rule, the file, the text of the line, and the number
     /// of identical findings before it.
     pub fingerprint: Hash,

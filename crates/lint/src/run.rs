@@ -286,9 +286,7 @@ fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintA
     let mut kept: Vec<(Diagnostic, Option<Fix>)> = Vec::new();
     for (one, fix) in report.found {
         let text = one.primary().and_then(|label| shown.text(label));
-        // An error that prevents linking cannot be allowed.
-        let links = !is_linked(&one.code) || one.severity != Severity::Error;
-        if links && allow::covers(&mut allows, text, &one) {
+        if may_be_allowed(&one) && allow::covers(&mut allows, text, &one) {
             outcome.allowed += 1;
         } else if text.is_none_or(|text| text.requested) {
             kept.push((one, fix));
@@ -299,6 +297,7 @@ fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintA
     kept.extend(more.found);
     for (one, fix) in kept {
         let Some(rule) = find(&one.code) else { continue };
+        let can_be_allowed = may_be_allowed(&one) && !rule.id.starts_with("allows/");
         let level =
             rule.level_in(input.config).unwrap_or_else(|| if is_linked(rule.id) { one.severity.into() } else { rule.level });
         if level == LintLevel::Off {
@@ -307,7 +306,7 @@ fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintA
         let mut diagnostic = shown.rename(one);
         diagnostic.severity = level.severity();
         let fingerprint = Hash::of(b"");
-        outcome.findings.push(LintFinding { rule: rule.id, level, diagnostic, fix, fingerprint });
+        outcome.findings.push(LintFinding { rule: rule.id, level, diagnostic, fix, can_be_allowed, fingerprint });
     }
     let place = |finding: &LintFinding| finding.diagnostic.primary().map(|label| (label.span.start, label.span.end));
     outcome.findings.sort_by(|a, b| {
@@ -317,6 +316,11 @@ fn finish(input: &LintInput<'_>, report: FindingCollector, mut allows: Vec<LintA
     outcome.findings.dedup_by(|a, b| (a.rule, a.file(), place(a)) == (b.rule, b.file(), place(b)));
     fingerprints(&mut outcome.findings);
     outcome
+}
+
+/// Whether a diagnostic with the id of its rule can be allowed: an error that prevents linking cannot.
+fn may_be_allowed(one: &Diagnostic) -> bool {
+    !is_linked(&one.code) || one.severity != Severity::Error
 }
 
 fn fingerprints(findings: &mut [LintFinding]) {

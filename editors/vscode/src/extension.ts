@@ -1,22 +1,24 @@
-// The extension: starts the language server, and registers commands, tests, the debugger and schemas.
+// The extension: finds the projects, starts their language servers, and registers commands, tests, the debugger and schemas.
 
 import * as vscode from "vscode";
-import { explain, openReport, Pages, saveTest, selectCase, showFlips } from "./commands";
+import { Selection } from "./cases";
+import { explain, runPipeline, saveTest, showFlips } from "./commands";
 import { registerDebugger } from "./debug";
 import { Host } from "./host";
+import { Pages } from "./pages";
+import { Projects } from "./projects";
+import { Reports } from "./reports";
 import { registerSchemas } from "./schemas";
-import { Server } from "./server";
 import { Tests } from "./tests";
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("Asterisk", { log: true });
   const host = new Host(log);
-  const server = new Server(host);
-  const tests = new Tests(host);
+  const projects = new Projects(host);
+  const selection = new Selection(projects, context.workspaceState, (error) => log.warn(String(error)));
+  const tests = new Tests(host, projects);
   const pages = new Pages();
-  const status = vscode.window.createStatusBarItem("asterisk.case", vscode.StatusBarAlignment.Left);
-  status.name = "Asterisk: selected case";
-  status.command = "asterisk.selectCase";
+  const reports = new Reports(host);
   const command = <Args extends unknown[]>(name: string, action: (...args: Args) => Promise<void>): vscode.Disposable =>
     vscode.commands.registerCommand(name, async (...args: Args) => {
       try {
@@ -27,28 +29,32 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     });
   context.subscriptions.push(
     log,
-    server,
+    projects,
+    selection,
     tests,
-    status,
-    registerDebugger(host),
+    reports,
+    registerDebugger(host, projects, selection),
     pages.register(),
-    command("asterisk.restart", () => server.restart()),
-    command("asterisk.openReport", () => openReport(host)),
+    command("asterisk.restart", () => projects.restart()),
+    command("asterisk.run", (report?: vscode.Uri) => runPipeline(host, projects, report)),
+    command("asterisk.openReport", async () => reports.open((await projects.choose()).root)),
     // The commands of lenses have arguments, those of the palette have none.
-    command("asterisk.explain", (run?: string, found?: string | null, id?: string) => explain(host, server, pages, run, found, id)),
-    command("asterisk.showFlips", (id: string) => showFlips(server, pages, id)),
-    command("asterisk.saveTest", (run: string, found: string | null, edge: string) => saveTest(server, run, found, edge)),
-    command("asterisk.selectCase", () => selectCase(server, status)),
+    command("asterisk.explain", (run?: string, found?: string | null, id?: string) => explain(host, projects, pages, run, found, id)),
+    command("asterisk.showFlips", (id: string) => showFlips(projects, pages, id)),
+    command("asterisk.saveTest", (run: string, found: string | null, edge: string) => saveTest(projects, run, found, edge)),
+    command("asterisk.selectCase", async () => selection.choose(await projects.choose())),
     command("asterisk.runTest", (uri: string | vscode.Uri, name?: string) =>
       tests.runTest(typeof uri === "string" ? vscode.Uri.parse(uri) : uri, name),
     ),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("asterisk.path")) {
-        void server.restart();
+        void projects.restart();
       }
     }),
   );
-  await Promise.all([server.start(), registerSchemas(host)]).catch((error: unknown) => host.report(error));
+  // Menus of files are for workspaces with projects only.
+  void vscode.commands.executeCommand("setContext", "asterisk.isActive", true);
+  await Promise.all([projects.update(), registerSchemas(host, projects)]).catch((error: unknown) => host.report(error));
 }
 
 export function deactivate(): void {

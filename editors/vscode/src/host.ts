@@ -1,29 +1,23 @@
 // The program in VS Code: which one, where it runs, and how its errors are shown.
 
-import { existsSync } from "node:fs";
-import * as path from "node:path";
 import * as vscode from "vscode";
 import { MissingProgram, parseJson, programOf, run, type Output } from "./program";
-import { directories, projectOf, type Directories } from "./project";
+import { directories, NoRun, type Directories } from "./project";
+
+/** What a person can do about an error. */
+interface Action {
+  title: string;
+  run(): unknown;
+}
 
 export class Host {
   constructor(readonly log: vscode.LogOutputChannel) {}
 
-  /** The program that the settings name. */
-  program(scope?: vscode.WorkspaceFolder): string {
-    const setting = vscode.workspace.getConfiguration("asterisk", scope).get<string>("path", "asterisk");
-    return programOf(setting, (scope ?? vscode.workspace.workspaceFolders?.[0])?.uri.fsPath);
-  }
-
-  /** The project of a file, or of the first folder. */
-  project(uri?: vscode.Uri): string | undefined {
-    const file = uri ?? vscode.window.activeTextEditor?.document.uri;
-    const folder = (file && vscode.workspace.getWorkspaceFolder(file)) ?? vscode.workspace.workspaceFolders?.[0];
-    if (folder === undefined) {
-      return file?.scheme === "file" ? path.dirname(file.fsPath) : undefined;
-    }
-    const inside = file?.scheme === "file" && file.fsPath.startsWith(folder.uri.fsPath);
-    return projectOf(inside ? file.fsPath : path.join(folder.uri.fsPath, "_"), folder.uri.fsPath, existsSync);
+  /** The program that the settings name for a project. */
+  program(project?: string): string {
+    const own = project === undefined ? undefined : vscode.workspace.getWorkspaceFolder(vscode.Uri.file(project));
+    const setting = vscode.workspace.getConfiguration("asterisk", own).get<string>("path", "asterisk");
+    return programOf(setting, (own ?? vscode.workspace.workspaceFolders?.[0])?.uri.fsPath);
   }
 
   /** Runs a command in a project. */
@@ -32,7 +26,7 @@ export class Host {
     const listener = token?.onCancellationRequested(() => stop.abort());
     this.log.info(`asterisk ${args.join(" ")}`);
     try {
-      const output = await run(this.program(), args, project, stop.signal);
+      const output = await run(this.program(project), args, project, stop.signal);
       if (output.stderr.trim() !== "") {
         this.log.info(output.stderr.trimEnd());
       }
@@ -51,17 +45,37 @@ export class Host {
     return directories(await this.json(["config"], project), project);
   }
 
-  /** Shows an error with what to do about it. */
+  /** Runs a command in a terminal, where a person follows it. */
+  async runInTerminal(args: readonly string[], project: string): Promise<void> {
+    // A task, and not a text that is sent to a shell, so that nothing needs quotes.
+    const execution = new vscode.ProcessExecution(this.program(project), [...args], { cwd: project });
+    const definition = { type: "asterisk", project, args };
+    const task = new vscode.Task(definition, vscode.TaskScope.Workspace, `asterisk ${args.join(" ")}`, "Asterisk", execution, []);
+    await vscode.tasks.executeTask(task);
+  }
+
+  /** Shows an error with what to do about it. A person who cancelled knows. */
   report(error: unknown): void {
+    if (error instanceof vscode.CancellationError) {
+      return;
+    }
     const message = error instanceof Error ? error.message : String(error);
     this.log.error(message);
-    const action = error instanceof MissingProgram ? "Open Settings" : "Show Log";
-    void vscode.window.showErrorMessage(message, action).then((chosen) => {
-      if (chosen === "Open Settings") {
-        void vscode.commands.executeCommand("workbench.action.openSettings", "asterisk.path");
-      } else if (chosen === "Show Log") {
-        this.log.show();
+    const action = this.actionOf(error);
+    void vscode.window.showErrorMessage(message, action.title).then((chosen) => {
+      if (chosen === action.title) {
+        action.run();
       }
     });
+  }
+
+  private actionOf(error: unknown): Action {
+    if (error instanceof MissingProgram) {
+      return { title: "Open Settings", run: () => vscode.commands.executeCommand("workbench.action.openSettings", "asterisk.path") };
+    }
+    if (error instanceof NoRun) {
+      return { title: "Run", run: () => this.runInTerminal(["run"], error.project).catch((failure: unknown) => this.report(failure)) };
+    }
+    return { title: "Show Log", run: () => this.log.show() };
   }
 }

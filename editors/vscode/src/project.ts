@@ -1,7 +1,7 @@
 // A project: its directories, its runs, and the kinds of its YAML files.
 
 import * as path from "node:path";
-import { isObject, list, text } from "./results";
+import { list, text } from "./results";
 
 /** The directories of a project, as `asterisk config --format json` prints them. */
 export interface Directories {
@@ -20,6 +20,13 @@ export function directories(config: unknown, cwd: string): Directories {
   return { root, scripts: path.resolve(root, scripts), out: path.resolve(root, out) };
 }
 
+/** There is nothing recorded that a command could show. */
+export class NoRun extends Error {
+  constructor(readonly project: string) {
+    super("There is no run yet: `asterisk run` makes one.");
+  }
+}
+
 /** The id of the latest run, as `asterisk status --format json` lists them: newest first. */
 export function latestRun(status: unknown): string | undefined {
   return text(list(status, "runs")[0], "run") || undefined;
@@ -35,31 +42,44 @@ export interface Case {
   run: string;
   case: string;
   name: string;
-  /** What it came to, in a few words. */
-  detail: string;
-  selected: boolean;
+  /** What it came to; empty if there is no verdict. */
+  defect: string;
+  title: string;
+  status: string;
 }
 
 /** The cases that the language server knows (`asterisk/cases`): `{ runs: [{ run, cases: [{ case, name, .. }] }] }`. */
 export function cases(answer: unknown): Case[] {
-  const selected = isObject(answer) && isObject(answer["selected"]) ? answer["selected"] : undefined;
   return list(answer, "runs").flatMap((run) =>
-    list(run, "cases").map((found) => {
-      const id = { run: text(run, "run"), case: text(found, "case") };
-      const parts = [text(found, "defect"), text(found, "title") || text(found, "status")];
-      return {
-        ...id,
-        name: text(found, "name") || id.case,
-        detail: parts.filter((part) => part !== "").join(", "),
-        selected: selected !== undefined && text(selected, "run") === id.run && text(selected, "case") === id.case,
-      };
-    }),
+    list(run, "cases").map((found) => ({
+      run: text(run, "run"),
+      case: text(found, "case"),
+      name: text(found, "name") || text(found, "case"),
+      defect: text(found, "defect"),
+      title: text(found, "title"),
+      status: text(found, "status"),
+    })),
   );
 }
 
+/** The outcome of a case in a few words: its defect and title, or else its status. */
+export function outcome({ defect, title, status }: Case): string {
+  return [defect, title].filter((part) => part !== "").join(": ") || status;
+}
+
+/** Whether two cases are the same one of the same run. */
+export function isSame(one: Pick<Case, "run" | "case"> | undefined, other: Pick<Case, "run" | "case"> | undefined): boolean {
+  return one !== undefined && one.run === other?.run && one.case === other.case;
+}
+
+/** A text of the server as Markdown: pages that start with a heading are, others are lines to show as they are. */
+export function asMarkdown(title: string, text: string): string {
+  return text.startsWith("# ") ? text : `# ${title}\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`;
+}
+
 /** The arguments of `asterisk explain`. */
-export function explainArguments(run: string | undefined, found: string | undefined): string[] {
-  return ["explain", run ?? "latest", ...(found === undefined ? [] : ["--case", found]), "--format", "markdown"];
+export function explainArguments(run: string, found: string): string[] {
+  return ["explain", run, "--case", found, "--format", "markdown"];
 }
 
 /** The kind of a YAML file of a project, for `asterisk doc --schema KIND`. */
@@ -101,18 +121,20 @@ export const DATA: readonly string[] = [
   "tracker",
 ];
 
-/** The nearest directory from a file upward, within a folder, that is a project: it has `asterisk.yaml` or `.asterisk`. */
-export function projectOf(file: string, folder: string, exists: (path: string) => boolean): string {
-  for (let directory = path.dirname(file); ; directory = path.dirname(directory)) {
-    const below = path.relative(folder, directory);
-    if (below.startsWith("..") || path.isAbsolute(below)) {
-      return folder;
-    }
-    if (exists(path.join(directory, "asterisk.yaml")) || exists(path.join(directory, ".asterisk"))) {
-      return directory;
-    }
-    if (below === "") {
-      return folder;
-    }
-  }
+/** The directories of projects: those with an `asterisk.yaml`, and the folders of the workspace that have none. */
+export function roots(files: readonly string[], folders: readonly string[]): string[] {
+  const found = files.map((file) => path.dirname(file));
+  const bare = folders.filter((folder) => !found.some((directory) => isWithin(directory, folder)));
+  return [...new Set([...found, ...bare])].sort();
+}
+
+/** The innermost of some directories that a file is in. */
+export function ownerOf(file: string, directories: Iterable<string>): string | undefined {
+  const around = [...directories].filter((directory) => isWithin(file, directory));
+  return around.sort((one, other) => other.length - one.length)[0];
+}
+
+function isWithin(file: string, directory: string): boolean {
+  const below = path.relative(directory, file);
+  return below !== ".." && !below.startsWith(`..${path.sep}`) && !path.isAbsolute(below);
 }

@@ -50,11 +50,9 @@ export function results(value: unknown): TestResult[] {
   }));
 }
 
-/** The arguments that run one test, or all tests of a file. The filter is a part of `file#name`, so that more tests may run. */
-export function runArguments(file: string | undefined, name?: string): string[] {
-  const paths = file === undefined ? [] : [file];
-  const filter = file !== undefined && name !== undefined ? ["--filter", `${file}#${name}`] : [];
-  return ["test", ...paths, ...filter];
+/** The arguments that run all tests of files, or one test of a file. The filter is a part of `file#name`, so that more tests may run. */
+export function runArguments(files: readonly string[], name?: string): string[] {
+  return ["test", ...files, ...(name === undefined ? [] : ["--filter", `${files[0]}#${name}`])];
 }
 
 /** Where the tests of a text are: the line of each test function, from 0. */

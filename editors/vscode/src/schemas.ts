@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { Host } from "./host";
 import { schemaKind } from "./project";
+import type { Projects } from "./projects";
 
 const SCHEME = "asterisk-schema";
 
@@ -15,7 +16,7 @@ interface Yaml {
   ): boolean;
 }
 
-export async function registerSchemas(host: Host): Promise<void> {
+export async function registerSchemas(host: Host, projects: Projects): Promise<void> {
   const extension = vscode.extensions.getExtension<Yaml>("redhat.vscode-yaml");
   if (extension === undefined || !vscode.workspace.getConfiguration("asterisk").get<boolean>("schemas", true)) {
     return;
@@ -24,7 +25,9 @@ export async function registerSchemas(host: Host): Promise<void> {
   const known = new Map<string, Promise<string>>();
   const content = (uri: string): Promise<string> => {
     const kind = uri.slice(`${SCHEME}://schema/`.length);
-    const found = known.get(kind) ?? host.run(["doc", "--schema", kind], host.project() ?? ".").then((output) => output.stdout);
+    // The schemas are those of the program, whatever the project.
+    const project = projects.current() ?? projects.all()[0];
+    const found = known.get(kind) ?? host.run(["doc", "--schema", kind], project?.root ?? ".").then((output) => output.stdout);
     known.set(kind, found);
     return found;
   };

@@ -4,14 +4,23 @@ import { existsSync, readFileSync } from "node:fs";
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Host } from "./host";
+import type { Projects } from "./projects";
 import { listed, results, runArguments, testLines, type Failure, type TestResult } from "./results";
 
-/** The data of an item: the tests of a project, of a file, or one of them. */
+/** The data of an item: a file with tests, or one of them. */
 interface Item {
   project: string;
   scripts: string;
-  file?: string;
+  file: string;
   name?: string;
+}
+
+/** Tests that one process runs. */
+interface Batch {
+  project: string;
+  files: string[];
+  name?: string;
+  tests: vscode.TestItem[];
 }
 
 export class Tests implements vscode.Disposable {
@@ -20,7 +29,10 @@ export class Tests implements vscode.Disposable {
   private readonly disposables: vscode.Disposable[] = [this.controller];
   private changed: NodeJS.Timeout | undefined;
 
-  constructor(private readonly host: Host) {
+  constructor(
+    private readonly host: Host,
+    private readonly projects: Projects,
+  ) {
     this.controller.refreshHandler = (token) => this.discover(token);
     this.controller.resolveHandler = async (item) => {
       if (item === undefined) {
@@ -33,50 +45,75 @@ export class Tests implements vscode.Disposable {
       clearTimeout(this.changed);
       this.changed = setTimeout(() => void this.discover(), 500);
     };
-    this.disposables.push(watcher, watcher.onDidCreate(again), watcher.onDidChange(again), watcher.onDidDelete(again));
+    this.disposables.push(watcher, watcher.onDidCreate(again), watcher.onDidChange(again), watcher.onDidDelete(again), projects.onDidChange(again));
   }
 
-  /** Runs a test of a file, as a lens above it does. */
+  /** Runs a test of a file as it is in the editor, as a lens above it does. */
   async runTest(uri: vscode.Uri, name: string | undefined): Promise<void> {
-    if (this.controller.items.size === 0) {
-      await this.discover();
+    await this.save(uri);
+    const found = this.find(uri, name) ?? (await this.discover(), this.find(uri, name));
+    if (found === undefined) {
+      throw new Error(`There is no test ${name === undefined ? "" : `\`${name}\` `}in ${vscode.workspace.asRelativePath(uri)}.`);
     }
-    const file = [...this.controller.items].map(([, item]) => item).find((item) => item.uri?.fsPath === uri.fsPath);
-    const test = name === undefined ? file : file?.children.get(name);
-    if (test === undefined) {
-      throw new Error(`There is no test ${name ?? ""} in ${uri.fsPath}.`);
-    }
-    await this.run(new vscode.TestRunRequest([test]), undefined);
+    await this.run(new vscode.TestRunRequest([found]), undefined);
   }
 
-  /** Lists the tests of all folders. */
+  /** Saves the edited files of a project: the program reads files. For its own commands, VS Code does (`testing.saveBeforeTest`). */
+  private async save(uri: vscode.Uri): Promise<void> {
+    const project = this.projects.of(uri);
+    const edited = vscode.workspace.textDocuments.filter((document) => document.isDirty && this.projects.of(document.uri) === project);
+    for (const document of edited.filter((document) => !document.isUntitled)) {
+      if (!(await document.save())) {
+        throw new Error(`${vscode.workspace.asRelativePath(document.uri)} could not be saved, so the test was not run.`);
+      }
+    }
+  }
+
+  private find(uri: vscode.Uri, name: string | undefined): vscode.TestItem | undefined {
+    const file = this.items().find((item) => item.uri?.fsPath === uri.fsPath);
+    return name === undefined ? file : file?.children.get(name);
+  }
+
+  private items(): vscode.TestItem[] {
+    return [...this.controller.items].map(([, item]) => item);
+  }
+
+  /** Lists the tests of all projects. */
   private async discover(token?: vscode.CancellationToken): Promise<void> {
     const files: vscode.TestItem[] = [];
-    for (const folder of vscode.workspace.workspaceFolders ?? []) {
+    const projects = this.projects.all();
+    for (const { root } of projects) {
       try {
-        const project = this.host.project(vscode.Uri.joinPath(folder.uri, "_")) ?? folder.uri.fsPath;
-        const { scripts } = await this.host.directories(project);
-        const tests = listed(await this.host.json(["test", "--list", "--allow-empty"], project, token));
-        // Bundled tests have no file here.
-        const own = [...new Set(tests.map((test) => test.file))].filter((file) => existsSync(path.join(scripts, file)));
-        for (const file of own) {
-          const uri = vscode.Uri.file(path.join(scripts, file));
-          const lines = testLines(readFileSync(uri.fsPath, "utf8"));
-          const item = this.item(uri.toString(), file, uri, { project, scripts, file });
-          for (const { name } of tests.filter((test) => test.file === file)) {
-            const test = this.item(name, name, uri, { project, scripts, file, name });
-            const line = lines.get(name) ?? 0;
-            test.range = new vscode.Range(line, 0, line, 0);
-            item.children.add(test);
-          }
-          files.push(item);
+        const found = await this.discoverProject(root, token);
+        if (projects.length > 1) {
+          found.forEach((item) => (item.description = vscode.workspace.asRelativePath(root)));
         }
+        files.push(...found);
       } catch (error) {
         // An error in a script is among the diagnostics of the server.
-        this.host.log.warn(`tests of ${folder.name}: ${error instanceof Error ? error.message : String(error)}`);
+        this.host.log.warn(`tests of ${root}: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
     this.controller.items.replace(files);
+  }
+
+  private async discoverProject(project: string, token: vscode.CancellationToken | undefined): Promise<vscode.TestItem[]> {
+    const { scripts } = await this.host.directories(project);
+    const tests = listed(await this.host.json(["test", "--list", "--allow-empty"], project, token));
+    // Bundled tests have no file here.
+    const own = [...new Set(tests.map((test) => test.file))].filter((file) => existsSync(path.join(scripts, file)));
+    return own.map((file) => {
+      const uri = vscode.Uri.file(path.join(scripts, file));
+      const lines = testLines(readFileSync(uri.fsPath, "utf8"));
+      const item = this.item(uri.toString(), file, uri, { project, scripts, file });
+      for (const { name } of tests.filter((test) => test.file === file)) {
+        const test = this.item(name, name, uri, { project, scripts, file, name });
+        const line = lines.get(name) ?? 0;
+        test.range = new vscode.Range(line, 0, line, 0);
+        item.children.add(test);
+      }
+      return item;
+    });
   }
 
   private item(id: string, label: string, uri: vscode.Uri, data: Item): vscode.TestItem {
@@ -87,44 +124,61 @@ export class Tests implements vscode.Disposable {
 
   private async run(request: vscode.TestRunRequest, token: vscode.CancellationToken | undefined): Promise<void> {
     const run = this.controller.createTestRun(request);
-    const asked = request.include ?? [...this.controller.items].map(([, item]) => item);
+    const found: TestResult[] = [];
     try {
-      for (const item of asked) {
-        if (token?.isCancellationRequested) {
-          break;
-        }
-        await this.runItem(run, item, request.exclude ?? [], token);
+      for (const batch of this.batches(request.include ?? this.items(), request.exclude ?? [])) {
+        found.push(...(await this.runBatch(run, batch, token)));
       }
+      const failed = found.filter((result) => !result.passed).length;
+      const seconds = found.reduce((sum, result) => sum + result.milliseconds, 0) / 1000;
+      run.appendOutput(`${found.length - failed} passed, ${failed} failed in ${seconds.toFixed(2)} s\r\n`);
     } finally {
       run.end();
     }
   }
 
-  private async runItem(
-    run: vscode.TestRun,
-    item: vscode.TestItem,
-    exclude: readonly vscode.TestItem[],
-    token: vscode.CancellationToken | undefined,
-  ): Promise<void> {
-    const data = this.data.get(item);
-    const tests = (item.children.size === 0 ? [item] : [...item.children].map(([, test]) => test)).filter((test) => !exclude.includes(test));
-    if (data === undefined) {
-      return;
+  /** All files of a project are run by one process, as reading the project takes longer than most tests; single tests by their own. */
+  private batches(asked: readonly vscode.TestItem[], exclude: readonly vscode.TestItem[]): Batch[] {
+    const projects = new Map<string, Batch>();
+    const single: Batch[] = [];
+    for (const item of asked.filter((item) => !exclude.includes(item))) {
+      const { project, file, name } = this.data.get(item)!;
+      if (name !== undefined) {
+        single.push({ project, files: [file], name, tests: [item] });
+        continue;
+      }
+      const batch = projects.get(project) ?? { project, files: [], tests: [] };
+      projects.set(project, batch);
+      batch.files.push(file);
+      batch.tests.push(...[...item.children].map(([, test]) => test).filter((test) => !exclude.includes(test)));
     }
-    tests.forEach((test) => run.started(test));
+    return [...projects.values(), ...single];
+  }
+
+  /** Runs tests, and returns their results. Tests that do not get to run are skipped. */
+  private async runBatch(run: vscode.TestRun, batch: Batch, token: vscode.CancellationToken | undefined): Promise<TestResult[]> {
+    const { project, files, name, tests } = batch;
+    const isCancelled = (): boolean => token?.isCancellationRequested ?? false;
     try {
-      const found = results(await this.host.json(runArguments(data.file, data.name), data.project, token));
-      for (const test of tests) {
-        const result = found.find((one) => one.file === data.file && one.name === this.data.get(test)?.name);
+      if (isCancelled()) {
+        throw new vscode.CancellationError();
+      }
+      tests.forEach((test) => run.started(test));
+      const found = results(await this.host.json(runArguments(files, name), project, token));
+      return tests.flatMap((test) => {
+        const { file, name, scripts } = this.data.get(test)!;
+        const result = found.find((one) => one.file === file && one.name === name);
         if (result === undefined) {
           run.skipped(test);
-        } else {
-          this.show(run, test, result, data.scripts);
+          return [];
         }
-      }
+        this.show(run, test, result, scripts);
+        return [result];
+      });
     } catch (error) {
       const message = new vscode.TestMessage(error instanceof Error ? error.message : String(error));
-      tests.forEach((test) => run.errored(test, message));
+      tests.forEach((test) => (isCancelled() ? run.skipped(test) : run.errored(test, message)));
+      return [];
     }
   }
 
@@ -146,7 +200,8 @@ export class Tests implements vscode.Disposable {
       if (place !== undefined && file !== undefined && existsSync(file)) {
         shown.location = new vscode.Location(vscode.Uri.file(file), new vscode.Position(place.line, place.column));
       }
-      run.appendOutput(`${result.file}#${result.name}: ${failure.message}\n`.replaceAll("\n", "\r\n"), shown.location, test);
+      // Without the location: with it, VS Code lists the failure a second time.
+      run.appendOutput(`${result.file}#${result.name}: ${failure.message}\n`.replaceAll("\n", "\r\n"), undefined, test);
       return shown;
     };
     run.failed(test, result.failures.map(message), result.milliseconds);

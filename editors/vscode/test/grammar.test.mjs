@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { files } from "./support/files.mjs";
-import { scopesOf, tokens } from "./support/grammars.mjs";
+import { RECENT_YAML, scopesOf, tokens } from "./support/grammars.mjs";
 
 const RHAI = "source.rhai";
 const YAML = "source.yaml";
@@ -86,16 +86,6 @@ const SAMPLES = [
   [RHAI, "switch a { 1 | 2 => b }", "=>", "keyword.operator.arrow.rhai"],
   [RHAI, "const LIMIT = 3;", "LIMIT", "variable.other.constant.rhai"],
   [RHAI, "let x = true;", "true", "constant.language.boolean.rhai"],
-  [YAML, 'edges:\n  - condition: "confidence >= vars.sure"', ">=", "keyword.operator.comparison.rhai"],
-  [YAML, "edges:\n  - { id: a, condition: 'state.loops.tries < 2', to: b }", "tries", "variable.other.property.rhai"],
-  [YAML, "edges:\n  - { id: a, condition: 'state.loops.tries < 2', to: b }", "b", "string.unquoted.plain.in.yaml"],
-  [YAML, "nodes:\n  - foreach: prior.a.list\n    name: b", "list", "variable.other.property.rhai"],
-  [YAML, "nodes:\n  - foreach: prior.a.list\n    name: b", "b", "string.unquoted.plain.out.yaml"],
-  [YAML, "edges:\n  - condition: |\n      a.len() > 1\n    to: b", "len", "entity.name.function.call.method.rhai"],
-  [YAML, "edges:\n  - condition: |\n      a.len() > 1\n    to: b", "b", "string.unquoted.plain.out.yaml"],
-  [YAML, 'arguments: "#{ text: failure.name }"', "failure", "variable.other.rhai"],
-  [YAML, "arguments: agents/a.rhai#made", "made", "entity.name.function.call.rhai"],
-  [YAML, "# condition: 'a'", "condition: 'a'", "comment.line.number-sign.yaml"],
   [MARKDOWN, "Case {{ params.failure.name | upper }}.", "failure", "variable.other.property.minijinja"],
   [MARKDOWN, "Case {{ params.failure.name | upper }}.", "upper", "support.function.filter.minijinja"],
   [MARKDOWN, "{%- if a is defined and not b -%}", "if", "keyword.control.minijinja"],
@@ -104,15 +94,40 @@ const SAMPLES = [
   [MARKDOWN, "- item {% include 'parts/role.md' %}", "include", "keyword.control.minijinja"],
 ];
 
+/** Samples for both grammars of YAML. */
+const YAML_SAMPLES = [
+  ['edges:\n  - condition: "confidence >= vars.sure"', ">=", "keyword.operator.comparison.rhai"],
+  ["edges:\n  - { id: a, condition: 'state.loops.tries < 2', to: b }", "tries", "variable.other.property.rhai"],
+  ["edges:\n  - { id: a, condition: 'state.loops.tries < 2', to: b }", "b", "string.unquoted.plain.in.yaml"],
+  ["nodes:\n  - foreach: prior.a.list\n    name: b", "list", "variable.other.property.rhai"],
+  ["nodes:\n  - foreach: prior.a.list\n    name: b", "b", "string.unquoted.plain.out.yaml"],
+  ["edges:\n  - condition: |\n      a.len() > 1\n    to: b", "len", "entity.name.function.call.method.rhai"],
+  ["edges:\n  - condition: |\n      a.len() > 1\n    to: b", "b", "string.unquoted.plain.out.yaml"],
+  ["edges:\n  - id: a\n    condition: |\n      a.len() > 1\n\n      c\n    to: b", "c", "variable.other.rhai"],
+  ["edges:\n  - id: a\n    condition: |\n      a.len() > 1\n\n      c\n    to: b\n  - id: d", "b", "string.unquoted.plain.out.yaml"],
+  ["edges:\n  - condition: |\n      a.len() > 1\n  - id: last", "last", "string.unquoted.plain.out.yaml"],
+  ["id: d\ncondition: >-\n  a\nto: b", "a", "variable.other.rhai"],
+  ["id: d\ncondition: >-\n  a\nto: b", "b", "string.unquoted.plain.out.yaml"],
+  ["edges:\n  - { id: a, condition: 'c < 2', to: b }", ",", "punctuation.separator.mapping.yaml"],
+  ["edges:\n  - { id: a, condition: c < 2, to: b }", ",", "punctuation.separator.mapping.yaml"],
+  ['arguments: "#{ text: failure.name }"', "failure", "variable.other.rhai"],
+  ["arguments: agents/a.rhai#made", "made", "entity.name.function.call.rhai"],
+  ["# condition: 'a'", "condition: 'a'", "comment.line.number-sign.yaml"],
+];
+
 test("text about conditions is not an expression", async () => {
   for (const text of ["description: condition is a word", "task: 'a condition: b > 1'", "task: |\n  condition: b > 1", "conditions: a"]) {
-    const rhai = (await tokens(YAML, text)).filter(({ scopes }) => scopes.some((scope) => scope.endsWith("rhai")));
-    assert.deepEqual(rhai, [], text);
+    for (const yaml of [YAML, RECENT_YAML]) {
+      const rhai = (await tokens(yaml, text)).filter(({ scopes }) => scopes.some((scope) => scope.endsWith("rhai")));
+      assert.deepEqual(rhai, [], text);
+    }
   }
 });
 
-for (const [scope, text, token, ...expected] of SAMPLES) {
-  test(`${token} in ${JSON.stringify(text)}`, async () => {
+const ALL = [...SAMPLES, ...[YAML, RECENT_YAML].flatMap((yaml) => YAML_SAMPLES.map((sample) => [yaml, ...sample]))];
+
+for (const [scope, text, token, ...expected] of ALL) {
+  test(`${token} in ${JSON.stringify(text)} (${scope})`, async () => {
     const found = await scopesOf(scope, text, token);
     assert.ok(found.length > 0, `no such token: ${JSON.stringify((await tokens(scope, text)).map(({ text }) => text))}`);
     const innermost = found.map(([first]) => first);
