@@ -42,9 +42,9 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// The name that the sentence of [`did_you_mean`] in a help suggests.
+/// The name that a help suggests, with the sentence of [`did_you_mean`] or one that starts as it does.
 pub fn meant(help: &str) -> Option<&str> {
-    help.split_once("did you mean `")?.1.split_once("`?").map(|(name, _)| name)
+    help.split_once("did you mean `")?.1.split_once('`').map(|(name, _)| name)
 }
 
 #[cfg(test)]

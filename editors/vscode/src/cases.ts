@@ -12,13 +12,27 @@ interface Item extends vscode.QuickPickItem {
   found?: Case;
 }
 
-/** Lets a person choose a case, or none if `none` says so. */
-export async function choose(server: Server, selected: Case | undefined, none = false): Promise<Case | undefined> {
-  const known = cases(await server.request("asterisk/cases", {}));
+async function recorded(server: Server): Promise<Case[]> {
+  return cases(await server.request("asterisk/cases", {}));
+}
+
+/** Lets a person choose a case. */
+export async function choose(server: Server): Promise<Case | undefined> {
+  return pick(server, await recorded(server), undefined);
+}
+
+/** The only case, or the one that a person chooses. */
+export async function chooseUnlessOnly(server: Server): Promise<Case | undefined> {
+  const known = await recorded(server);
+  return known.length === 1 ? known[0] : pick(server, known, undefined);
+}
+
+/** Lets a person choose one of some cases, or none if one is selected. */
+async function pick(server: Server, known: readonly Case[], selected: Case | undefined): Promise<Case | undefined> {
   if (known.length === 0) {
     throw new NoRun(server.root);
   }
-  const chosen = await vscode.window.showQuickPick(items(known, selected, none), {
+  const chosen = await vscode.window.showQuickPick(items(known, selected), {
     placeHolder: "Case",
     matchOnDescription: true,
     matchOnDetail: true,
@@ -29,14 +43,8 @@ export async function choose(server: Server, selected: Case | undefined, none = 
   return chosen.found;
 }
 
-/** The only case of the latest run, or the one that a person chooses. */
-export async function chooseUnlessOnly(server: Server): Promise<Case | undefined> {
-  const [first, ...others] = cases(await server.request("asterisk/cases", {}));
-  return first !== undefined && others.length === 0 ? first : choose(server, undefined);
-}
-
-function items(known: readonly Case[], selected: Case | undefined, none: boolean): Item[] {
-  const list: Item[] = none && selected !== undefined ? [{ label: "$(circle-slash) None", description: "Show no values" }] : [];
+function items(known: readonly Case[], selected: Case | undefined): Item[] {
+  const list: Item[] = selected !== undefined ? [{ label: "$(circle-slash) None", description: "Show no values" }] : [];
   let run: string | undefined;
   for (const found of known) {
     if (found.run !== run) {
@@ -77,7 +85,13 @@ export class Selection implements vscode.Disposable {
 
   /** Lets a person select a case, or none. */
   async choose(server: Server): Promise<void> {
-    await this.select(server, await choose(server, this.of(server), true));
+    const known = await recorded(server);
+    const selected = this.of(server);
+    if (selected !== undefined && !known.some((found) => isSame(found, selected))) {
+      // Its run was removed.
+      await this.select(server, undefined);
+    }
+    await this.select(server, await pick(server, known, this.of(server)));
   }
 
   private async select(server: Server, chosen: Case | undefined): Promise<void> {
@@ -97,7 +111,7 @@ export class Selection implements vscode.Disposable {
     this.show();
     const last = this.remembered()[server.root];
     if (server.isRunning && last !== undefined) {
-      const known = cases(await server.request("asterisk/cases", {}));
+      const known = await recorded(server);
       await this.select(server, known.find((found) => isSame(found, last)));
     }
   }

@@ -18,7 +18,7 @@ async function explainEdge(server: Server, pages: Pages, run: string, found: str
 
 /** Shows why a case took its path. */
 async function explainCase(host: Host, server: Server, pages: Pages): Promise<void> {
-  const chosen = await choose(server, undefined);
+  const chosen = await choose(server);
   if (chosen === undefined) {
     return;
   }

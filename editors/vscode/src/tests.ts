@@ -28,6 +28,9 @@ export class Tests implements vscode.Disposable {
   private readonly data = new WeakMap<vscode.TestItem, Item>();
   private readonly disposables: vscode.Disposable[] = [this.controller];
   private changed: NodeJS.Timeout | undefined;
+  private wasAsked = false;
+  /** Why the tests of a project cannot be listed. */
+  private readonly problems = new Map<string, unknown>();
 
   constructor(
     private readonly host: Host,
@@ -45,7 +48,14 @@ export class Tests implements vscode.Disposable {
       clearTimeout(this.changed);
       this.changed = setTimeout(() => void this.discover(), 500);
     };
-    this.disposables.push(watcher, watcher.onDidCreate(again), watcher.onDidChange(again), watcher.onDidDelete(again), projects.onDidChange(again));
+    this.disposables.push(
+      watcher,
+      watcher.onDidCreate(again),
+      watcher.onDidChange(again),
+      watcher.onDidDelete(again),
+      // Projects that come at the start are listed when VS Code asks.
+      projects.onDidChange(() => this.wasAsked && again()),
+    );
   }
 
   /** Runs a test of a file as it is in the editor, as a lens above it does. */
@@ -53,6 +63,10 @@ export class Tests implements vscode.Disposable {
     await this.save(uri);
     const found = this.find(uri, name) ?? (await this.discover(), this.find(uri, name));
     if (found === undefined) {
+      const problem = this.problems.get(this.projects.of(uri)?.root ?? "");
+      if (problem !== undefined) {
+        throw problem;
+      }
       throw new Error(`There is no test ${name === undefined ? "" : `\`${name}\` `}in ${vscode.workspace.asRelativePath(uri)}.`);
     }
     await this.run(new vscode.TestRunRequest([found]), undefined);
@@ -80,6 +94,7 @@ export class Tests implements vscode.Disposable {
 
   /** Lists the tests of all projects. */
   private async discover(token?: vscode.CancellationToken): Promise<void> {
+    this.wasAsked = true;
     const files: vscode.TestItem[] = [];
     const projects = this.projects.all();
     for (const { root } of projects) {
@@ -89,8 +104,11 @@ export class Tests implements vscode.Disposable {
           found.forEach((item) => (item.description = vscode.workspace.asRelativePath(root)));
         }
         files.push(...found);
+        this.problems.delete(root);
       } catch (error) {
-        // An error in a script is among the diagnostics of the server.
+        // An error in a script, which is among the diagnostics of the server, too: the tests are those of before.
+        files.push(...this.items().filter((item) => this.data.get(item)?.project === root));
+        this.problems.set(root, error);
         this.host.log.warn(`tests of ${root}: ${error instanceof Error ? error.message : String(error)}`);
       }
     }

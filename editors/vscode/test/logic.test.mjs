@@ -64,26 +64,27 @@ test("test functions are found in a text", () => {
 });
 
 test("a single test is selected by its file and name", () => {
-  assert.deepEqual(logic.runArguments(undefined), ["test"]);
-  assert.deepEqual(logic.runArguments("a_test.rhai"), ["test", "a_test.rhai"]);
-  assert.deepEqual(logic.runArguments("a_test.rhai", "test_b"), ["test", "a_test.rhai", "--filter", "a_test.rhai#test_b"]);
+  assert.deepEqual(logic.runArguments(["a_test.rhai", "b_test.rhai"]), ["test", "a_test.rhai", "b_test.rhai"]);
+  assert.deepEqual(logic.runArguments(["a_test.rhai"], "test_b"), ["test", "a_test.rhai", "--filter", "a_test.rhai#test_b"]);
 });
 
 test("cases are listed by run", () => {
-  const answer = {
-    selected: { run: "r", case: "2" },
-    runs: [{ run: "r", cases: [{ case: "1", name: "first", status: "done" }, { case: "2", title: "Boom", defect: "pb001" }] }],
-  };
-  assert.deepEqual(logic.cases(answer), [
-    { run: "r", case: "1", name: "first", detail: "done", selected: false },
-    { run: "r", case: "2", name: "2", detail: "pb001, Boom", selected: true },
-  ]);
+  const answer = { runs: [{ run: "r", cases: [{ case: "1", name: "first", status: "done" }, { case: "2", title: "Boom", defect: "pb001" }] }] };
+  const [first, second] = logic.cases(answer);
+  assert.deepEqual(first, { run: "r", case: "1", name: "first", defect: "", title: "", status: "done" });
+  assert.deepEqual(second, { run: "r", case: "2", name: "2", defect: "pb001", title: "Boom", status: "" });
+  assert.deepEqual([logic.outcome(first), logic.outcome(second)], ["done", "pb001: Boom"]);
   assert.deepEqual(logic.cases(null), []);
+  assert.deepEqual([logic.isSame(first, { ...first }), logic.isSame(first, second), logic.isSame(undefined, undefined)], [true, false, false]);
 });
 
-test("an explanation is of the latest run, unless another is given", () => {
-  assert.deepEqual(logic.explainArguments(undefined, undefined), ["explain", "latest", "--format", "markdown"]);
+test("an explanation is of a case of a run", () => {
   assert.deepEqual(logic.explainArguments("r", "1"), ["explain", "r", "--case", "1", "--format", "markdown"]);
+});
+
+test("texts that are not Markdown are shown as they are", () => {
+  assert.equal(logic.asMarkdown("Flips", "# Case 1\n"), "# Case 1\n");
+  assert.equal(logic.asMarkdown("Flips of H2", "a: *b*\nc\n"), "# Flips of H2\n\n```text\na: *b*\nc\n```\n");
 });
 
 test("the kind of a YAML file follows from its path", () => {
@@ -108,12 +109,20 @@ test("the kind of a YAML file follows from its path", () => {
   }
 });
 
-test("the project of a file is the nearest directory that is one", () => {
-  const at = (file, ...marks) => logic.projectOf(file, "/w", (path) => marks.includes(path));
-  assert.equal(at("/w/a/scripts/x.rhai", "/w/a/asterisk.yaml", "/w/asterisk.yaml"), "/w/a");
-  assert.equal(at("/w/a/scripts/x.rhai", "/w/.asterisk"), "/w");
-  assert.equal(at("/w/a/x.rhai"), "/w");
-  assert.equal(at("/elsewhere/x.rhai", "/elsewhere/asterisk.yaml"), "/w");
+test("projects are the directories with asterisk.yaml, and folders without any", () => {
+  const { roots } = logic;
+  assert.deepEqual(roots(["/w/a/asterisk.yaml", "/w/b/asterisk.yaml"], ["/w", "/plain"]), ["/plain", "/w/a", "/w/b"]);
+  assert.deepEqual(roots(["/w/asterisk.yaml", "/w/examples/asterisk.yaml"], ["/w"]), ["/w", "/w/examples"]);
+  assert.deepEqual(roots(["/w/asterisk.yaml"], ["/w2"]), ["/w", "/w2"]);
+  assert.deepEqual(roots([], []), []);
+});
+
+test("a file is of the innermost project around it", () => {
+  const { ownerOf } = logic;
+  assert.equal(ownerOf("/w/a/scripts/x.rhai", ["/w", "/w/a"]), "/w/a");
+  assert.equal(ownerOf("/w/ab/x.rhai", ["/w", "/w/a"]), "/w");
+  assert.equal(ownerOf("/w/..a/x.rhai", ["/w"]), "/w");
+  assert.equal(ownerOf("/elsewhere/x.rhai", ["/w", "/w/a"]), undefined);
 });
 
 test("the program prints what is read here", { skip: skipped("run") }, (context) => {

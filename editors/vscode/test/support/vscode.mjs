@@ -1,7 +1,8 @@
 // A stub of the module `vscode`: records what the extension registers, and has just enough to activate it.
 
+import { readdirSync } from "node:fs";
 import { createRequire, Module } from "node:module";
-import { EventEmitter } from "node:events";
+import * as path from "node:path";
 
 const require = createRequire(import.meta.url);
 
@@ -31,17 +32,75 @@ const kinds = Object.fromEntries(
   ]),
 );
 
+class Emitter {
+  listeners = new Set();
+  event = (listener) => (this.listeners.add(listener), new Disposable(() => this.listeners.delete(listener)));
+  fire(value) {
+    this.listeners.forEach((listener) => listener(value));
+  }
+  dispose() {}
+}
+
+/** The state of a workspace, which outlives the extension. */
+export function memento() {
+  const values = new Map();
+  return { get: (key, otherwise) => values.get(key) ?? otherwise, update: async (key, value) => void values.set(key, value) };
+}
+
 export function stub(settings = {}, folder = undefined) {
-  const registered = { commands: new Map(), debuggers: new Map(), configurations: new Map(), contents: new Map(), messages: [], controllers: [], panels: [], pages: [], status: undefined };
-  const emitter = new EventEmitter();
-  const log = Object.fromEntries(["info", "warn", "error", "show", "append", "appendLine", "dispose", "debug", "trace"].map((name) => [name, () => {}]));
+  const registered = {
+    commands: new Map(),
+    debuggers: new Map(),
+    configurations: new Map(),
+    contents: new Map(),
+    messages: [],
+    logged: [],
+    controllers: [],
+    panels: [],
+    pages: [],
+    tasks: [],
+    /** What a person answers: the action of a message, and the item of a list. */
+    act: () => undefined,
+    choose: (items) => items.find(({ kind }) => kind === undefined),
+    status: undefined,
+    watchers: new Map(),
+    opened: new Emitter(),
+    configured: new Emitter(),
+  };
+  const log = Object.fromEntries(["warn", "error", "show", "append", "appendLine", "dispose", "debug", "trace"].map((name) => [name, () => {}]));
+  log.info = (line) => void registered.logged.push(line);
   const known = {
     Disposable,
     Uri: {
       file: (path) => ({ scheme: "file", path, fsPath: path, toString: () => `file://${path}` }),
       joinPath: (uri, ...parts) => known.Uri.file([uri.fsPath, ...parts].join("/")),
       parse: (text) => known.Uri.file(text.replace("file://", "")),
-      from: (parts) => parts,
+      from: ({ scheme, path }) => ({ scheme, path, toString: () => `${scheme}:${path}` }),
+    },
+    RelativePattern: class {
+      constructor(base, pattern) {
+        Object.assign(this, { base, pattern });
+      }
+    },
+    CancellationError: class extends Error {},
+    CancellationTokenSource: class {
+      token = { isCancellationRequested: false, onCancellationRequested: () => new Disposable() };
+      cancel() {
+        this.token.isCancellationRequested = true;
+      }
+      dispose() {}
+    },
+    QuickPickItemKind: { Separator: -1 },
+    TaskScope: { Workspace: 2 },
+    ProcessExecution: class {
+      constructor(process, args, options) {
+        Object.assign(this, { process, args, options });
+      }
+    },
+    Task: class {
+      constructor(definition, scope, name, source, execution) {
+        Object.assign(this, { name, execution });
+      }
     },
     StatusBarAlignment: { Left: 1 },
     ViewColumn: { Active: -1, Beside: -2 },
@@ -74,14 +133,7 @@ export function stub(settings = {}, folder = undefined) {
         this.include = include;
       }
     },
-    EventEmitter: class {
-      listeners = new Set();
-      event = (listener) => (this.listeners.add(listener), new Disposable(() => this.listeners.delete(listener)));
-      fire(value) {
-        this.listeners.forEach((listener) => listener(value));
-      }
-      dispose() {}
-    },
+    EventEmitter: Emitter,
     DebugAdapterExecutable: class {
       constructor(command, args, options) {
         Object.assign(this, { command, args, options });
@@ -95,7 +147,11 @@ export function stub(settings = {}, folder = undefined) {
         registered.commands.set(name, action);
         return new Disposable();
       },
-      executeCommand: async () => {},
+      executeCommand: async (name, uri) => {
+        if (name === "markdown.showPreviewToSide") {
+          registered.pages.push({ name: uri.path, text: registered.contents.get(uri.scheme).provideTextDocumentContent(uri) });
+        }
+      },
     },
     debug: {
       registerDebugAdapterDescriptorFactory: (type, factory) => (registered.debuggers.set(type, factory), new Disposable()),
@@ -116,39 +172,50 @@ export function stub(settings = {}, folder = undefined) {
         return controller;
       },
     },
+    tasks: { executeTask: async (task) => void registered.tasks.push(task) },
     window: {
       activeTextEditor: undefined,
+      visibleTextEditors: [],
       createOutputChannel: () => log,
       createStatusBarItem: () => {
-        registered.status = { show: () => {}, dispose: () => {} };
-        return registered.status;
+        const item = { isShown: false, show: () => (item.isShown = true), hide: () => (item.isShown = false), dispose: () => {} };
+        registered.status = item;
+        return item;
       },
-      showErrorMessage: async (message) => void registered.messages.push(message),
-      showQuickPick: async ([first]) => first,
+      showErrorMessage: async (message, ...actions) => {
+        registered.messages.push(message);
+        return registered.act(message, actions);
+      },
+      showQuickPick: async (items) => registered.choose(items),
       createWebviewPanel: (type, title) => {
-        const panel = { title, webview: {} };
+        const panel = { title, webview: {}, reveal: () => {}, dispose: () => {}, onDidDispose: () => new Disposable() };
         registered.panels.push(panel);
         return panel;
-      },
-      showTextDocument: async ({ uri }) => {
-        const provider = registered.contents.get(uri.scheme);
-        registered.pages.push({ name: uri.path, text: provider.provideTextDocumentContent(uri) });
       },
     },
     workspace: {
       workspaceFolders: folder === undefined ? undefined : [{ name: "project", uri: { scheme: "file", fsPath: folder } }],
       getWorkspaceFolder: () => undefined,
       getConfiguration: () => ({ get: (name, otherwise) => settings[name] ?? otherwise }),
-      onDidChangeConfiguration: (listener) => (emitter.on("configuration", listener), new Disposable()),
-      onDidCloseTextDocument: () => new Disposable(),
-      openTextDocument: async (uri) => ({ uri }),
+      onDidChangeConfiguration: registered.configured.event,
+      onDidOpenTextDocument: registered.opened.event,
+      textDocuments: [],
+      asRelativePath: (uri) => path.relative(folder ?? "", uri.fsPath ?? uri),
+      findFiles: async () => {
+        const files = folder === undefined ? [] : readdirSync(folder, { recursive: true }).map(String);
+        return files.filter((file) => path.basename(file) === "asterisk.yaml").map((file) => known.Uri.file(path.join(folder, file)));
+      },
       registerTextDocumentContentProvider: (scheme, provider) => (registered.contents.set(scheme, provider), new Disposable()),
-      createFileSystemWatcher: () => Object.fromEntries(["onDidCreate", "onDidChange", "onDidDelete", "dispose"].map((name) => [name, () => new Disposable()])),
+      createFileSystemWatcher: (pattern) => {
+        const [created, changed, deleted] = [new Emitter(), new Emitter(), new Emitter()];
+        registered.watchers.set(pattern, { created, changed, deleted });
+        return { onDidCreate: created.event, onDidChange: changed.event, onDidDelete: deleted.event, dispose: () => {} };
+      },
     },
   };
   // Parts of the interface that only the language client uses do nothing.
   const open = (part, name) => new Proxy(part, { get: (target, key) => (key in target || typeof key === "symbol" ? target[key] : anything(`${name}.${key}`)) });
-  for (const name of ["window", "workspace", "commands", "debug", "tests", "languages"]) {
+  for (const name of ["window", "workspace", "commands", "debug", "tests", "languages", "tasks"]) {
     known[name] = open(known[name], name);
   }
   return { registered, vscode: open(known, "vscode") };
@@ -158,6 +225,7 @@ export function stub(settings = {}, folder = undefined) {
 class Controller {
   items = collection();
   reported = [];
+  output = [];
   profiles = [];
   createTestItem(id, label, uri) {
     return { id, label, uri, children: collection() };
@@ -168,7 +236,7 @@ class Controller {
   createTestRun() {
     const report = (state) => (test, ...rest) => void this.reported.push({ state, test: test.id, rest });
     const states = ["started", "passed", "failed", "errored", "skipped"].map((state) => [state, report(state)]);
-    return { ...Object.fromEntries(states), appendOutput: () => {}, end: () => {} };
+    return { ...Object.fromEntries(states), appendOutput: (text, location) => void this.output.push({ text, location }), end: () => {} };
   }
   dispose() {}
 }
