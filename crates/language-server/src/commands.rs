@@ -130,7 +130,7 @@ fn explained(workspace: &EditedProject, run: &str, case: Option<String>, id: &st
         FoundVerdict::Case(case) => {
             let lines = verdict_page(&case, 100);
             let page = lines.iter().map(|line| line.text.clone()).collect::<Vec<_>>().join("\n");
-            Ok(format!("```text\n{page}\n```\n"))
+            Ok(format!("# `{id}` in case {}\n\n```text\n{page}\n```\n", case.case))
         }
         FoundVerdict::Cases(_) => Err(RequestRefusal::because("no case was named")),
     }
@@ -192,10 +192,11 @@ fn occurrences(session: &Session, run: &str, id: &str) -> Result<String, Session
     Ok(text)
 }
 
-/// What the edits would flip, as text.
+/// What the edits would flip, as Markdown.
 fn flips(workspace: &EditedProject, id: &str) -> String {
     let Some(report) = &workspace.recorded.replayed else { return "no run has been replayed".into() };
-    let mut text = String::new();
+    let mut text = format!("# What the edits would flip: `{id}`\n\n");
+    let head = text.len();
     if id == "verdict" {
         for one in &report.changed_verdicts {
             let _ = writeln!(text, "- {}: {} becomes {}", one.case, one.from, one.to);
@@ -205,7 +206,10 @@ fn flips(workspace: &EditedProject, id: &str) -> String {
         let miss = flip.miss.as_ref().map_or(String::new(), |miss| format!(" ({miss})"));
         let _ = writeln!(text, "- {} at {}: {} becomes {}{miss}", flip.case, flip.node, flip.from, flip.to);
     }
-    if text.is_empty() { "nothing would flip".into() } else { text }
+    if text.len() == head {
+        text.push_str("Nothing.\n");
+    }
+    text
 }
 
 /// Saves the decision as a test.

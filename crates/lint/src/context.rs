@@ -34,7 +34,7 @@ pub(super) struct LintContext<'a> {
     /// The parsed data files.
     pub(super) data: &'a [(Source, Yaml)],
     /// The domains that link.
-    pub(super) domains: Vec<Domain>,
+    pub(super) domains: &'a [Domain],
     /// The cases of the store, or those given.
     pub(super) cases: &'a [CaseText],
     /// Whether the whole project is linted, so that unused items can be detected.

@@ -9,7 +9,7 @@
 //! | 1 values | `level`, `config`, `input`, `finding`, `manual` | the input and output of rules; manual pages |
 //! | 2 analysis | `syntax`, `tags`, `codes`, `shown`, `model` | walking scripts and templates; the condition under which a rule fires, as a formula |
 //! | 3 rules | `context`, `rule`, `rules`, `registry` | the data available to rules, the definition of a rule, all rules |
-//! | 4 settings | `config_form`, `allow`, `baseline`, `gather` | `lint:`, `// lint: allow(id) reason`, baselines; linking everything that links |
+//! | 4 settings | `config_form`, `allow`, `baseline`, `gather`, `linted_data` | `lint:`, `// lint: allow(id) reason`, baselines; linking everything that links |
 //! | 5 linting | `run`, `fix` | running all rules, and applying fixes |
 
 mod allow;
@@ -23,6 +23,7 @@ mod fix;
 mod gather;
 mod input;
 mod level;
+mod linted_data;
 mod manual;
 mod model;
 mod registry;

@@ -8,17 +8,15 @@ use super::finding::{FindingCollector, Fix, LintFinding};
 use super::gather::{LinkedTexts, gather, named, once, problems, subpipelines, without};
 use super::input::LintInput;
 use super::level::LintLevel;
+use super::linted_data::LintedData;
 use super::registry::{find, rules};
 use super::rules::correctness::prose_condition::is_prose;
 use super::shown::LanguageTexts;
 use asterisk_base::model::{Hash, Kind};
 use asterisk_diag::{Diagnostic, Diagnostics, Severity, Source};
 use asterisk_files::Area;
-use asterisk_form::yaml::{self, Yaml};
 use asterisk_pipeline::{EdgeCondition, Pipeline, is_policy_key};
-use asterisk_project::{
-    ExaminedFunction, FunctionUse, LinkSettings, Project, ProjectData, Sources, domain, examine, known_words, teams,
-};
+use asterisk_project::{ExaminedFunction, FunctionUse, LinkSettings, Project, ProjectData, Sources, examine, known_words, teams};
 use asterisk_prompt::Templates;
 use asterisk_script::{Library, LinkedScript, Unit};
 use std::collections::BTreeMap;
@@ -73,6 +71,7 @@ pub struct LintedProject {
     links: BTreeMap<Hash, Vec<Diagnostic>>,
     /// The examples of signatures that matched.
     examples: ExampleResults,
+    data: Arc<LintedData>,
 }
 
 /// Lints the requested texts; the others are only linked with.
@@ -88,10 +87,10 @@ pub fn analyse(input: LintInput<'_>, before: Option<&LintedProject>) -> LintedPr
     let mut links = LinkCache { before: before.map(|before| &before.links), links: BTreeMap::new() };
     let templates = Templates::compile(template_texts.iter().cloned()).unwrap_or_default();
     let scripts: Vec<Source> = library.files().map(|file| file.source().clone()).collect();
-    let read = ProjectData::read(&data_texts, input.settings.domain.as_deref(), false);
-    let linked_before = (&library, &read);
+    let data = LintedData::of(&data_texts, input.settings.domain.as_deref(), before.map(|before| &before.data));
+    let linked_before = (&library, &data.read);
     if pipelines.is_empty() {
-        found.extend(read.found().iter().cloned());
+        found.extend(data.read.found().iter().cloned());
     }
     for pipeline in &pipelines {
         let subpipelines = subpipelines(pipeline, (&pipelines, &policies), &library);
@@ -114,23 +113,15 @@ pub fn analyse(input: LintInput<'_>, before: Option<&LintedProject>) -> LintedPr
         // A text left out has been reported; errors about its absence are not.
         found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
     }
-    // Each domain on its own, since linking pipelines covers only the active one.
-    let mut domains = Vec::new();
-    for name in domain::names(&data_texts) {
-        let mut problems = Diagnostics::new();
-        domains.extend(domain::link(&data_texts, Some(name), &mut problems));
-        found.extend(problems);
-    }
+    found.extend(data.found.iter().cloned());
     let teams = teams(&data_texts);
     for team in &teams {
         let linked = link_team(team, &scripts, &data_texts, input.settings, linked_before, &mut links);
         found.extend(linked.into_iter().filter(|one| !left_out.iter().any(|name| misses(one, name))));
     }
-    let data: Vec<(Source, Yaml)> =
-        data_texts.iter().filter_map(|source| Some((source.clone(), yaml::parse(source).ok()?))).collect();
     let all_read = input.texts.iter().filter(|text| text.area == Area::Pipelines).count() == pipelines.len();
-    let pipes: Vec<LintedPipeline<'_>> = pipelines.iter().map(|pipeline| pipe(pipeline, &library, &read)).collect();
-    let teams: Vec<LintedPipeline<'_>> = teams.iter().map(|(_, pipeline)| pipe(pipeline, &library, &read)).collect();
+    let pipes: Vec<LintedPipeline<'_>> = pipelines.iter().map(|pipeline| pipe(pipeline, &library, &data.read)).collect();
+    let teams: Vec<LintedPipeline<'_>> = teams.iter().map(|(_, pipeline)| pipe(pipeline, &library, &data.read)).collect();
     let mut units: Vec<&Unit> = library.files().map(LinkedScript::unit).chain(&loose).collect();
     units.sort_by_key(|unit| unit.name());
     let cx = LintContext {
@@ -141,8 +132,8 @@ pub fn analyse(input: LintInput<'_>, before: Option<&LintedProject>) -> LintedPr
         pipelines: pipes,
         teams,
         templates: &templates,
-        data: &data,
-        domains,
+        data: &data.trees,
+        domains: &data.domains,
         cases: input.cases,
         whole: input.texts.iter().all(|text| text.requested) && all_read,
         examples: ExampleCache { before: before.map(|before| &before.examples), ..ExampleCache::default() },
@@ -158,7 +149,7 @@ pub fn analyse(input: LintInput<'_>, before: Option<&LintedProject>) -> LintedPr
     let roles = roles(&cx);
     let examples = cx.examples.now.into_inner().unwrap_or_else(PoisonError::into_inner);
     let report = finish(&input, report, allows);
-    LintedProject { report, roles, library: library.clone(), pipelines, links: links.links, examples }
+    LintedProject { report, roles, library: library.clone(), pipelines, links: links.links, examples, data }
 }
 
 /// The functions that pipelines and teams refer to.

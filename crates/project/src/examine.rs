@@ -72,6 +72,7 @@ pub fn examine<'a>(
     let vars = vars::kind(pipeline, &pipeline.vars_json());
     let given = |first: (&'static str, Kind)| vec![first, ("vars", vars.clone())];
     let params = |node: Option<NodeIx>| ("params", kinds::params(pipeline, node, &vars, words));
+    let state = kinds::state(words);
     for (at, edge) in pipeline.edges.iter().enumerate() {
         let artifact = match edge.from {
             EdgeOrigin::Node(node) => artifact(pipeline, node),
@@ -82,7 +83,7 @@ pub fn examine<'a>(
             EdgeCondition::Rule(reference) => script(reference),
             EdgeCondition::Condition(_) => condition(&edge.id).map(|unit| (unit, "condition".to_owned())),
         };
-        let inputs = vec![("artifact", artifact), ("state", kinds::state(words)), ("vars", vars.clone())];
+        let inputs = vec![("artifact", artifact), ("state", state.clone()), ("vars", vars.clone())];
         found.extend(function.map(|(unit, name)| (FunctionUse::Edge(EdgeIx(at)), unit, name, inputs)));
     }
     for (at, node) in pipeline.nodes.iter().enumerate() {
@@ -115,18 +116,15 @@ pub fn examine<'a>(
         found.extend(named(&node.effect).map(|(unit, name)| (FunctionUse::Effect(place), unit, name, inputs)));
     }
     let needs = pipeline.verdict.as_ref().map_or(&[][..], |verdict| &verdict.needs);
-    let evidence = || ("evidence", kinds::evidence(words));
-    let context = || ("context", kinds::context(needs, words));
+    let of_case = [("evidence", kinds::evidence(words)), ("context", kinds::context(needs, words)), ("vars", vars.clone())];
     for (at, rule) in pipeline.verdict.iter().flat_map(|verdict| &verdict.rules).enumerate() {
-        let inputs = vec![evidence(), context(), ("vars", vars.clone())];
-        found.extend(script(&rule.rule).map(|(unit, name)| (FunctionUse::VerdictRule(at), unit, name, inputs)));
+        found.extend(script(&rule.rule).map(|(unit, name)| (FunctionUse::VerdictRule(at), unit, name, of_case.to_vec())));
     }
     for (at, rule) in pipeline.roots.iter().enumerate() {
-        let inputs = vec![evidence(), context(), ("vars", vars.clone())];
-        found.extend(script(&rule.rule).map(|(unit, name)| (FunctionUse::RootRule(at), unit, name, inputs)));
+        found.extend(script(&rule.rule).map(|(unit, name)| (FunctionUse::RootRule(at), unit, name, of_case.to_vec())));
     }
     let strength = pipeline.verdict.as_ref().and_then(|verdict| named(&verdict.signatures));
-    let inputs = vec![("found", kinds::signature_match(words)), evidence(), context(), ("vars", vars.clone())];
+    let inputs = [("found", kinds::signature_match(words))].into_iter().chain(of_case.clone()).collect();
     found.extend(strength.map(|(unit, name)| (FunctionUse::SignatureStrength, unit, name, inputs)));
     let by = pipeline.clusters.as_ref().and_then(|clusters| script(&clusters.by));
     found.extend(by.map(|(unit, name)| (FunctionUse::Cluster, unit, name, given(params(None)))));

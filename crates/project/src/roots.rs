@@ -1,6 +1,7 @@
 //! Links `roots:`.
 
 use super::ProjectData;
+use super::case_rules::CaseKinds;
 use super::linked_pipeline::ProjectLinker;
 use asterisk_base::model::{Deferred, Hash};
 use asterisk_diag::Diagnostics;
@@ -19,9 +20,10 @@ impl ProjectLinker<'_> {
     ) -> Option<Deferred<RootPlan>> {
         let written = &self.pipeline.roots;
         let mut rules = Vec::with_capacity(written.len());
+        let kinds = CaseKinds::new();
         for rule in written {
             let Some(function) = self.function(&rule.rule, 3, found) else { continue };
-            self.check_rule(&function, data, ReturnedValue::Root, found);
+            self.check_rule(&function, (data, &kinds), ReturnedValue::Root, found);
             rules.push(RootFunction {
                 id: rule.id.as_str().into(),
                 name: rule.name.as_str().into(),

@@ -1,5 +1,6 @@
 //! Links `verdict:`: its rules, and the weights of the domain's signatures.
 
+use super::case_rules::CaseKinds;
 use super::linked_pipeline::ProjectLinker;
 use super::{DataFiles, ProjectData};
 use asterisk_base::model::{Deferred, Hash};
@@ -24,9 +25,10 @@ impl ProjectLinker<'_> {
         let needs: Vec<&'static Query> = written.needs.iter().filter_map(|need| self.need(need, found)).collect();
         let strength = written.signatures.as_ref().and_then(|reference| self.function(reference, 4, found));
         let mut rules = Vec::with_capacity(written.rules.len());
+        let kinds = CaseKinds::new();
         for rule in &written.rules {
             let Some(function) = self.function(&rule.rule, 3, found) else { continue };
-            self.check_rule(&function, data, ReturnedValue::Strength, found);
+            self.check_rule(&function, (data, &kinds), ReturnedValue::Strength, found);
             rules.push(VerdictFunction {
                 id: rule.id.as_str().into(),
                 name: rule.name.as_str().into(),

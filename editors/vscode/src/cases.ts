@@ -67,7 +67,7 @@ export class Selection implements vscode.Disposable {
   constructor(
     private readonly projects: Projects,
     private readonly memory: vscode.Memento,
-    private readonly failed: (error: unknown) => void,
+    failed: (error: unknown) => void,
   ) {
     this.item.name = "Asterisk: selected case";
     this.item.command = "asterisk.selectCase";

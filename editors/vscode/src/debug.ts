@@ -4,7 +4,6 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { chooseUnlessOnly, type Selection } from "./cases";
 import type { Host } from "./host";
-import { latestRun, NoRun } from "./project";
 import type { Projects } from "./projects";
 import type { Server } from "./server";
 
@@ -30,7 +29,7 @@ export function registerDebugger(host: Host, projects: Projects, selection: Sele
         const server = given["project"] === undefined ? await projects.choose() : undefined;
         // F5 in a script without a launch.json gives an empty configuration.
         const isBare = !given.type && !given.request && !given.name;
-        const recorded = isBare && server !== undefined ? await caseOf(server, selection) : { run: "latest" };
+        const recorded = isBare && server !== undefined ? await caseOf(host, server, selection) : { run: "latest" };
         return {
           ...(given["input"] === undefined && recorded),
           stopOnEntry: true,
@@ -45,12 +44,7 @@ export function registerDebugger(host: Host, projects: Projects, selection: Sele
     resolveDebugConfigurationWithSubstitutedVariables: (folder, given) =>
       orReport(async () => {
         const project = path.resolve(folder?.uri.fsPath ?? "", text(given, "project") ?? "");
-        const store = text(given, "store");
-        if (given["run"] !== "latest") {
-          await host.run(["--version"], project);
-        } else if (latestRun(await host.json(["status", ...(store === undefined ? [] : ["--store", store])], project)) === undefined) {
-          throw new NoRun(project);
-        }
+        await (given["run"] === "latest" ? host.latestRun(project, text(given, "store")) : host.run(["--version"], project));
         return { ...given, project };
       }),
   };
@@ -61,7 +55,9 @@ export function registerDebugger(host: Host, projects: Projects, selection: Sele
 }
 
 /** The case whose values are shown, or the one that a person chooses. */
-async function caseOf(server: Server, selection: Selection): Promise<{ run: string; case?: string }> {
+async function caseOf(host: Host, server: Server, selection: Selection): Promise<{ run: string; case?: string }> {
+  // Before the server reads the project, which takes a while.
+  await host.latestRun(server.root);
   const found = selection.of(server) ?? (await chooseUnlessOnly(server));
   return found === undefined ? { run: "latest" } : { run: found.run, case: found.case };
 }

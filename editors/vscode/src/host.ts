@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import { MissingProgram, parseJson, programOf, run, type Output } from "./program";
-import { directories, NoRun, type Directories } from "./project";
+import { directories, latestRun, NoRun, type Directories } from "./project";
 
 /** What a person can do about an error. */
 interface Action {
@@ -43,6 +43,15 @@ export class Host {
 
   async directories(project: string): Promise<Directories> {
     return directories(await this.json(["config"], project), project);
+  }
+
+  /** The id of the latest run of a project, or in another store. */
+  async latestRun(project: string, store?: string): Promise<string> {
+    const run = latestRun(await this.json(["status", ...(store === undefined ? [] : ["--store", store])], project));
+    if (run === undefined) {
+      throw new NoRun(project);
+    }
+    return run;
   }
 
   /** Runs a command in a terminal, where a person follows it. */

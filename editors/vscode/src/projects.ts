@@ -83,7 +83,7 @@ export class Projects implements vscode.Disposable {
 
   /** All projects, by their directories. */
   all(): Server[] {
-    return [...this.servers.values()];
+    return [...this.servers.values()].sort((one, other) => one.root.localeCompare(other.root));
   }
 
   /** The project of a file. */
@@ -108,7 +108,7 @@ export class Projects implements vscode.Disposable {
     if (this.servers.size === 0) {
       throw new Error("Open the folder of a project first.");
     }
-    const items = this.all().map((server) => ({ label: vscode.workspace.asRelativePath(server.root), server }));
+    const items = this.all().map((server) => ({ label: server.name, server }));
     const chosen = await vscode.window.showQuickPick(items, { placeHolder: "Project" });
     if (chosen === undefined) {
       throw new vscode.CancellationError();

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import * as vscode from "vscode";
 import type { Host } from "./host";
 import { firstMessage, ProgramError } from "./program";
-import { latestRun, NoRun, reportOf } from "./project";
+import { reportOf } from "./project";
 
 export class Reports implements vscode.Disposable {
   private readonly panels = new Map<string, vscode.WebviewPanel>();
@@ -12,10 +12,7 @@ export class Reports implements vscode.Disposable {
   constructor(private readonly host: Host) {}
 
   async open(project: string): Promise<void> {
-    const run = latestRun(await this.host.json(["status"], project));
-    if (run === undefined) {
-      throw new NoRun(project);
-    }
+    const run = await this.host.latestRun(project);
     const { out } = await this.host.directories(project);
     const page = reportOf(out, run);
     if (!existsSync(page)) {

@@ -44,6 +44,13 @@ export class Server implements vscode.Disposable {
     private readonly owns: (uri: vscode.Uri) => boolean,
   ) {}
 
+  /** The directory of the project as a person knows it: below the folder of the workspace. */
+  get name(): string {
+    const uri = vscode.Uri.file(this.root);
+    const folder = vscode.workspace.getWorkspaceFolder(uri);
+    return folder?.uri.fsPath === this.root ? folder.name : vscode.workspace.asRelativePath(uri);
+  }
+
   /** Starts the server, unless that was tried before. */
   async start(): Promise<void> {
     this.starting ??= this.launch().catch((error: unknown) => {
@@ -85,7 +92,7 @@ export class Server implements vscode.Disposable {
     const selector = DOCUMENTS.map(({ language, pattern }) => ({ scheme: "file", language, pattern: below(pattern) }));
     return {
       documentSelector: selector as unknown as DocumentSelector,
-      workspaceFolder: { uri, name: vscode.workspace.asRelativePath(uri), index: 0 },
+      workspaceFolder: { uri, name: this.name, index: 0 },
       outputChannel: this.host.log,
       synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher(below("**/*.{rhai,yaml,yml,md}")) },
       middleware: onlyOwn(this.owns),

@@ -97,11 +97,11 @@ export class Tests implements vscode.Disposable {
     this.wasAsked = true;
     const files: vscode.TestItem[] = [];
     const projects = this.projects.all();
-    for (const { root } of projects) {
+    for (const { root, name } of projects) {
       try {
         const found = await this.discoverProject(root, token);
         if (projects.length > 1) {
-          found.forEach((item) => (item.description = vscode.workspace.asRelativePath(root)));
+          found.forEach((item) => (item.description = name));
         }
         files.push(...found);
         this.problems.delete(root);
@@ -109,7 +109,7 @@ export class Tests implements vscode.Disposable {
         // An error in a script, which is among the diagnostics of the server, too: the tests are those of before.
         files.push(...this.items().filter((item) => this.data.get(item)?.project === root));
         this.problems.set(root, error);
-        this.host.log.warn(`tests of ${root}: ${error instanceof Error ? error.message : String(error)}`);
+        this.host.log.warn(`tests of ${name}: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
     this.controller.items.replace(files);

@@ -101,15 +101,16 @@ test("without a run, one is offered", { skip: skipped("lsp") }, async (context) 
   registered.act = (message, [action]) => action;
   await registered.commands.get("asterisk.openReport")();
   const provider = registered.configurations.get("asterisk");
+  assert.equal(await provider.resolveDebugConfiguration(undefined, {}), undefined);
   const given = await provider.resolveDebugConfiguration(undefined, { type: "asterisk" });
   assert.equal(await provider.resolveDebugConfigurationWithSubstitutedVariables(undefined, given), undefined);
-  assert.deepEqual(registered.messages, Array(2).fill("There is no run yet: `asterisk run` makes one."));
-  await until(() => registered.tasks.length === 2, "a run is started");
+  assert.deepEqual(registered.messages, Array(3).fill("There is no run yet: `asterisk run` makes one."));
+  await until(() => registered.tasks.length === 3, "a run is started");
   const { process, args, options } = registered.tasks[0].execution;
   assert.deepEqual([process, args, options.cwd], [program, ["run"], directory]);
   // A report that the explorer's menu is opened for.
   await registered.commands.get("asterisk.run")(vscode.Uri.file(path.join(directory, "target/junit.xml")));
-  assert.deepEqual(registered.tasks[2].execution.args, ["run", "--input", "target/junit.xml"]);
+  assert.deepEqual(registered.tasks[3].execution.args, ["run", "--input", "target/junit.xml"]);
 });
 
 test("the language client starts, and commands show what the server answers", { skip: skipped("lsp") }, async (context) => {
