@@ -61,8 +61,8 @@ export class Projects implements vscode.Disposable {
   }
 
   /**
-   * Starts the servers of projects with open files, and that of the only project. A repository may have projects by the dozen, as
-   * examples say, and a server that nobody needs is not for free.
+   * Starts the servers of projects with open files, and that of the only project. A repository may have dozens of projects, such as
+   * examples, and an unused server costs time and memory.
    */
   private async startNeeded(): Promise<void> {
     const used = vscode.workspace.textDocuments.map((document) => this.of(document.uri)).filter((server) => server !== undefined);
