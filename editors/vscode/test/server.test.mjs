@@ -126,6 +126,17 @@ const CAPABILITIES = {
   },
 };
 
+/** A client of a directory, initialized. */
+async function connected(context, directory) {
+  const root = pathToFileURL(directory).href;
+  const client = new Client(directory);
+  context.after(() => client.process.kill());
+  const folders = [{ uri: root, name: "project" }];
+  const started = await client.ask("initialize", { processId: process.pid, rootUri: root, workspaceFolders: folders, capabilities: CAPABILITIES });
+  await client.tell("initialized", {});
+  return { client, capabilities: started.capabilities };
+}
+
 test("a foreign client is served", { skip: skipped("lsp"), timeout: 10 * PATIENCE }, async (context) => {
   const directory = project(context, "--minimal");
   const file = path.join(directory, "scripts/rules/own.rhai");
@@ -143,15 +154,7 @@ test("a foreign client is served", { skip: skipped("lsp"), timeout: 10 * PATIENC
   const textDocument = { uri };
   const lines = RULE.split("\n").length;
   const range = { start: { line: 0, character: 0 }, end: { line: lines - 1, character: 0 } };
-  const root = pathToFileURL(directory).href;
-
-  const client = new Client(directory);
-  context.after(() => client.process.kill());
-  const folders = [{ uri: root, name: "project" }];
-  const started = await client.ask("initialize", { processId: process.pid, rootUri: root, workspaceFolders: folders, capabilities: CAPABILITIES });
-  const { capabilities } = started;
-  await client.tell("initialized", {});
-
+  const { client, capabilities } = await connected(context, directory);
   const open = (uri, text) => client.tell("textDocument/didOpen", { textDocument: { uri, languageId: "rhai", version: 1, text } });
   await open(uri, RULE);
   await open(testsUri, readFileSync(tests, "utf8"));
@@ -229,4 +232,57 @@ test("a foreign client is served", { skip: skipped("lsp"), timeout: 10 * PATIENC
     await client.tell("exit");
     assert.equal(await client.exited, 0);
   });
+});
+
+test("a project of a thousand scripts, some of them broken, is served", { skip: skipped("lsp"), timeout: 10 * PATIENCE }, async (context) => {
+  const directory = project(context, "--minimal");
+  const write = (name, text) => writeFileSync(path.join(directory, name), text);
+  const rule = (at) => `/// Fires on certain matches.\nfn rule_${at}(artifact, state, vars) {\n    artifact.confidence >= vars.enough\n}\n`;
+  for (let at = 0; at < 1000; at++) {
+    write(`scripts/rules/wide_${at}.rhai`, rule(at));
+  }
+  const broken = "fn half(artifact, state, vars) {\n    if artifact.\n";
+  write("scripts/rules/broken.rhai", broken);
+  mkdirSync(path.join(directory, "pipelines"));
+  const edges = Array.from({ length: 100 }, (_, at) => `  - { id: E${at}, from: look, to: _done, rule: "rules/wide_${at}.rhai#rule_${at}" }\n`);
+  const wide =
+    "pipeline: wide\ndescription: many rules\nvars: { enough: 0.8 }\nnodes:\n  - { name: look, schema: { confidence: number } }\n" +
+    `edges:\n${edges.join("")}start: look\ndone: _done\n`;
+  write("pipelines/wide.yaml", wide);
+  const half = "pipeline: half\nnodes:\n  - { name: a\nedges: [\n";
+  write("pipelines/half.yaml", half);
+  const { client } = await connected(context, directory);
+  const options = { tabSize: 4, insertSpaces: true };
+  const texts = { "scripts/rules/wide_7.rhai": rule(7), "scripts/rules/broken.rhai": broken, "pipelines/wide.yaml": wide, "pipelines/half.yaml": half };
+  for (const [name, text] of Object.entries(texts)) {
+    const uri = pathToFileURL(path.join(directory, name)).href;
+    const textDocument = { uri };
+    await client.tell("textDocument/didOpen", { textDocument: { uri, languageId: name.endsWith("rhai") ? "rhai" : "yaml", version: 1, text } });
+    const position = { line: 1, character: 8 };
+    const range = { start: { line: 0, character: 0 }, end: { line: 3, character: 0 } };
+    const requests = [
+      ["completion", { position }], ["hover", { position }], ["signatureHelp", { position }], ["definition", { position }],
+      ["references", { position, context: { includeDeclaration: true } }], ["documentHighlight", { position }],
+      ["codeAction", { range, context: { diagnostics: [] } }], ["documentSymbol", {}], ["foldingRange", {}], ["semanticTokens/full", {}],
+      ["inlayHint", { range }], ["inlineValue", { range, context: { frameId: 1, stoppedLocation: range } }], ["codeLens", {}],
+    ];
+    for (const [method, params] of requests) {
+      await client.ask(`textDocument/${method}`, { textDocument, ...params });
+    }
+    // A text with a syntax error is not formatted, and the client is told why.
+    const isBroken = text === broken || text === half;
+    const formatted = client.ask("textDocument/formatting", { textDocument, options });
+    await (isBroken ? assert.rejects(formatted, /not formatted: line \d/) : formatted);
+    if (isBroken) {
+      await client.diagnosticsOf(uri, (found) => found.some(({ code }) => code === "correctness/syntax"));
+    }
+  }
+  const uri = pathToFileURL(path.join(directory, "scripts/rules/wide_7.rhai")).href;
+  const symbols = await client.ask("workspace/symbol", { query: "rule_999" });
+  assert.ok(symbols.some(({ name }) => name === "rule_999"));
+  const edge = await client.ask("textDocument/references", { textDocument: { uri }, position: { line: 1, character: 5 }, context: { includeDeclaration: false } });
+  assert.deepEqual(edge.map((found) => path.basename(found.uri)), ["wide.yaml"]);
+  assert.equal(await client.ask("shutdown"), null);
+  await client.tell("exit");
+  assert.equal(await client.exited, 0);
 });
