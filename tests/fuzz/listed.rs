@@ -34,7 +34,6 @@ const OWN: &[(&str, &str)] = &[
     ("crates/adapters/src/audit/log.rs", "lines whose place in the chain is compared; anything but an entry breaks it"),
     ("src/cli/policy_args.rs", "a value on the command line"),
     ("src/cli/tour.rs", "what a command of this program printed"),
-    ("crates/debugger/src/case.rs", "recorded contents, canonical when they were stored"),
     (
         "crates/debugger/src/wire.rs",
         "messages of an editor; `wire` has a property test of any bytes, and `tests` one of any requests",
