@@ -5,19 +5,23 @@ use super::diagnostics;
 use super::hover::{counted, ids};
 use super::names::{Definition, NameKind};
 use super::project_file::{FileLanguage, ProjectFile};
-use super::weights::{of_number, weights};
+use super::weights::{WrittenWeight, of_number, weights};
 use super::workspace::EditedProject;
-use asterisk_decisions::{CaseValues, weight_tips_of};
+use asterisk_decisions::{CaseValues, WeightTips, weight_tips_of};
 use asterisk_diag::{Span, meant, nearest};
 use asterisk_form::yaml;
 use asterisk_lint::{LintFinding, fix};
 use gen_lsp_types::{CodeAction, CodeActionKind, CodeActionParams, Command, TextEdit, WorkspaceEdit};
 use serde_json::{Value, json};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The reason of an allow comment, for the person to replace: without one it suppresses nothing.
 const REASON: &str = "TODO: why this is right";
+
+/// The weights of a file, and how far each is from changing the verdict of the chosen case: found once for a request.
+type WeighedCase = OnceCell<(Vec<WrittenWeight>, WeightTips)>;
 
 /// What can be done at a range.
 pub(super) fn actions(workspace: &EditedProject, params: &CodeActionParams) -> Option<Vec<CodeAction>> {
@@ -25,11 +29,12 @@ pub(super) fn actions(workspace: &EditedProject, params: &CodeActionParams) -> O
     let range = text.lines.span(&text.text, params.range);
     let mut found = Vec::new();
     of_findings(workspace, &file, range, &mut found);
+    let weighed = WeighedCase::new();
     for definition in &file.names.definitions {
         let line = |at: usize| text.lines.line(at);
         let touches = line(definition.span.start) <= line(range.end) && line(range.start) <= line(definition.span.end);
         if touches {
-            of_definition(workspace, &file, definition, &mut found);
+            of_definition(workspace, &file, (definition, &weighed), &mut found);
         }
     }
     if let Some(only) = &params.context.only {
@@ -145,7 +150,12 @@ fn capitalised(title: &str) -> String {
 }
 
 /// What can be done with an edge, a rule, or a function that decides.
-fn of_definition(workspace: &EditedProject, file: &Arc<ProjectFile>, definition: &Definition, found: &mut Vec<CodeAction>) {
+fn of_definition(
+    workspace: &EditedProject,
+    file: &Arc<ProjectFile>,
+    (definition, weighed): (&Definition, &WeighedCase),
+    found: &mut Vec<CodeAction>,
+) {
     let recorded = &workspace.recorded;
     for id in ids(workspace, &definition.name) {
         let edge = workspace.known(NameKind::Edge, None).into_iter().any(|one| one.name.text == id);
@@ -165,7 +175,7 @@ fn of_definition(workspace: &EditedProject, file: &Arc<ProjectFile>, definition:
         let Some(case) = &recorded.case else { continue };
         threshold(workspace, case, &id, found);
         if matches!(definition.name.kind, NameKind::Rule | NameKind::Signature) {
-            weight(workspace, file, case, &id, found);
+            weight(workspace, file, (case, weighed), &id, found);
         }
     }
 }
@@ -225,10 +235,16 @@ fn number(file: &ProjectFile, whole: Span) -> Option<(Span, f64)> {
 }
 
 /// The nearest weights of a rule with which the verdict of the chosen case is another one.
-fn weight(workspace: &EditedProject, file: &Arc<ProjectFile>, case: &CaseValues, id: &str, found: &mut Vec<CodeAction>) {
+fn weight(
+    workspace: &EditedProject,
+    file: &Arc<ProjectFile>,
+    (case, weighed): (&CaseValues, &WeighedCase),
+    id: &str,
+    found: &mut Vec<CodeAction>,
+) {
     let Some(verdict) = &case.verdict else { return };
-    let tips = weight_tips_of(&case.case, verdict);
-    for written in weights(file).into_iter().filter(|written| written.id == id) {
+    let (written, tips) = weighed.get_or_init(|| (weights(file), weight_tips_of(&case.case, verdict)));
+    for written in written.iter().filter(|written| written.id == id) {
         let Some(tip) = tips.get(&(written.id.clone(), written.defect.clone())) else { continue };
         for (verb, points) in [("Lower", &tip.lower), ("Raise", &tip.higher)] {
             let Some(point) = points.first() else { continue };
