@@ -258,7 +258,7 @@ impl MomentTargets {
     }
 }
 
-/// Whether a call was stopped at by the target already, in this line: only the first statement of several on a line is stopped at.
+/// Whether the call has already stopped in this line: of several statements on a line, a breakpoint stops at the first.
 fn continues_line(case: &DebuggedCase, step: &WalkStep, unit: &WalkUnit, (at, target): (usize, &BreakTarget)) -> bool {
     if !matches!(target, BreakTarget::Statement { .. }) {
         return false;

@@ -57,7 +57,7 @@ impl Expressions {
                 None => values.remove(name.as_str()),
             };
         }
-        // Without an artifact, a name that is not in scope is none of its fields.
+        // Without an artifact, a name that is not in scope is unknown, not a field.
         let fields = if values.contains_key("artifact") { fields(&plan.pipeline) } else { BTreeSet::new() };
         let of_rules = KNOWN.map(|name| values.remove(name).unwrap_or_else(View::null));
         values.retain(|name, _| is_identifier(name));

@@ -19,9 +19,9 @@ const MOST: usize = 20_000;
 /// The texts that decisions are evaluated with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvaluatedTexts {
-    /// Those that the run recorded.
+    /// The texts that the run recorded.
     Recorded,
-    /// Those of the project as it is now.
+    /// The current texts of the project.
     Current,
 }
 
@@ -88,7 +88,7 @@ pub fn line_values(session: &Session, query: &StepQuery, texts: EvaluatedTexts) 
         let outline = Outline::new(project.library.probed());
         for made in decisions.decisions(&run, vec![step.clone()])? {
             let inputs = match &current {
-                // A node that is gone has no lines.
+                // The pipeline may no longer have the node.
                 Some(project) => decisions.current_inputs(&run, &made, project)?,
                 None => Some(made.rule_inputs(&project)?),
             };

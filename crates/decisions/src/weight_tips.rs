@@ -6,11 +6,11 @@ use asterisk_session::{Session, SessionError};
 use asterisk_walk::{Name, TERMS, Verdict};
 use std::collections::BTreeMap;
 
-/// The most verdicts of a run that are looked at.
+/// The maximum number of verdicts of a run that are examined.
 const MOST: usize = 500;
-/// How far from a weight others are tried, in log-odds: further than this is another rule.
+/// The distances from a weight that are tried, in log-odds.
 const DISTANCES: [f64; 11] = [0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.5, 6.0];
-/// To how much a tipping point is determined: weights are written with two decimals.
+/// The precision of a tipping point: weights are written with two decimals.
 const PRECISION: f64 = 0.005;
 
 /// The weights of rules and signatures, by id and defect.
@@ -21,7 +21,7 @@ pub type WeightTips = BTreeMap<(String, String), WeightTip>;
 pub struct WeightTip {
     /// The weight as it is.
     pub weight: f64,
-    /// In how many cases its rule or signature matched.
+    /// The number of cases in which its rule or signature matched.
     pub cases: usize,
     /// Lower weights at which a verdict changes, the nearest first.
     pub lower: Vec<TippingPoint>,
@@ -128,7 +128,7 @@ mod tests {
             spoke: rules.iter().map(spoken).collect(),
             ..Verdict::default()
         };
-        // Decides.
+        // Computes the defect from the hypotheses and rules.
         made.without(|_| false)
     }
 

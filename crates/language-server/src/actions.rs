@@ -132,7 +132,7 @@ fn misspelt(finding: &LintFinding) -> Option<(Span, &str)> {
     let name = meant(finding.diagnostic.help.as_deref()?)?;
     let label = finding.diagnostic.primary()?;
     let written = label.source.slice(label.span);
-    // A field may be suggested with the value that it is of.
+    // The suggestion may be a path, such as `artifact.match`.
     let last = name.rsplit('.').next().unwrap_or(name);
     if let Some(name) = [name, last].into_iter().find(|name| nearest(written, [*name]).is_some()) {
         return Some((label.span, name));

@@ -136,7 +136,8 @@ fn explained(workspace: &EditedProject, run: &str, case: Option<String>, id: &st
     }
 }
 
-/// What an edge, or a rule of the verdict or of roots, decided in each case of a run, as a table: where it fired first.
+/// The outcomes of an edge, or of a rule of the verdict or of roots, in the cases of a run, as a Markdown table; the cases in which it fired come
+/// first.
 fn occurrences(session: &Session, run: &str, id: &str) -> Result<String, SessionError> {
     let decisions = Decisions::open(session)?;
     let run = decisions.record().run(run)?;
@@ -228,7 +229,7 @@ pub(super) fn cases(workspace: &EditedProject) -> Result<Value, RequestRefusal> 
     let session = session(workspace)?;
     let list = || {
         let decisions = match Decisions::open(&session) {
-            // There is no run yet.
+            // Without a store, there is no run yet.
             Err(SessionError::Store(StoreError::Missing(_))) => return Ok(Vec::new()),
             opened => opened?,
         };

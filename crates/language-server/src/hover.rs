@@ -64,7 +64,7 @@ fn named(workspace: &EditedProject, name: &ProjectName, role: MentionRole) -> Op
     let (file, definition) = definitions.first()?;
     let language = if file.language == FileLanguage::Script { "rhai" } else { "yaml" };
     let mut text = format!("```{language}\n{}\n```\n", definition.detail);
-    // What is written may have its documentation in it.
+    // The text of a var contains its documentation.
     if !definition.doc.is_empty() && !definition.detail.contains(&definition.doc) {
         let _ = write!(text, "\n{}\n", definition.doc);
     }

@@ -134,7 +134,7 @@ impl RecordReader {
         if let Ok(replayed) = replay(session, &spec) {
             self.last.replayed = Some(Arc::new(replayed));
         }
-        // As above.
+        // Texts that do not link leave the last ones.
         if let Ok(tips) = weight_tips(session, &runs[0]) {
             self.last.tips = Some(Arc::new(tips));
         }
@@ -154,8 +154,8 @@ impl RecordReader {
         }
     }
 
-    /// The values of the chosen case with the texts as they are now. Of texts that do not link the last values are kept; without any, those
-    /// of the texts that the run recorded count.
+    /// The values of the chosen case with the current texts. If these do not link, the last values are kept; if there are none, the recorded
+    /// texts are evaluated.
     fn values(&self, session: &Session) -> Result<Option<Arc<CaseValues>>, SessionError> {
         let Some(ChosenCase { run, case: Some(case) }) = &self.chosen else { return Ok(None) };
         let query = StepQuery { run: run.clone(), case: Some(case.clone()), step: None };

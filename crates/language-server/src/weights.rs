@@ -6,10 +6,10 @@ use asterisk_diag::Span;
 use asterisk_form::yaml::{self, Yaml, YamlKind};
 use std::fmt::Write as _;
 
-/// The most tipping points in a tooltip, for each direction.
+/// The maximum number of tipping points in a tooltip, for each direction.
 const SHOWN: usize = 5;
 
-/// How far from a weight one that changes a verdict is still shown next to it, in log-odds.
+/// The maximum distance of a tipping point that is shown next to its weight, in log-odds.
 const NEAR: f64 = 1.5;
 
 /// A weight as it is written.
@@ -59,7 +59,7 @@ pub(super) fn of_number(value: &Yaml) -> Option<f64> {
     }
 }
 
-/// What is shown after a weight, and in its tooltip; nothing if no weight near it changes a verdict, or if it is not the weight that counts.
+/// The hint after a weight and its tooltip; `None` if no weight near it changes a verdict, or if a learned weight replaces it.
 pub(super) fn shown(written: &WrittenWeight, tips: &WeightTips) -> Option<(String, String)> {
     let tip = tips.get(&(written.id.clone(), written.defect.clone()))?;
     #[expect(clippy::float_cmp, reason = "both were read from the same text")]

@@ -839,8 +839,8 @@ fn list_layouts<'t>(
     Part { doc: choice(layouts), expanded: Some(choice(expanded)), hugs }
 }
 
-/// What follows the opening bracket on its line, which is nothing, and the rows of several items that the author made; `None` if a comment, an
-/// empty line or an item of several lines is among them.
+/// The author's rows of several items, after an empty part for the line of the opening bracket; `None` if a comment, an empty line or an item of
+/// several lines is among them.
 fn author_rows<'t>(items: &[ListItem<'t>]) -> Option<Vec<Doc<'t>>> {
     let is_plain =
         |item: &ListItem<'t>| item.lead.is_empty() && item.trail.is_empty() && !item.blank && !item.part.doc.is_multiline();
